@@ -16,6 +16,7 @@ TAKES_bench-peers := ONLY
 TAKES_compare :=
 TAKES_budgets := ACCEPT
 TAKES_docs :=
+TAKES_api := RECORD
 TAKES_build :=
 TAKES_clean :=
 TAKES_help :=
@@ -27,9 +28,9 @@ ifneq ($(UNKNOWN),)
 $(error unknown variable $(UNKNOWN) for make $(GOALS); see make help)
 endif
 
-export SITE WORKERS REPORT STRICT NAME MODE ARGS SEEDS FIRST_SEED DURATION SEED JOURNAL QUORUM SECONDS_EACH ONLY MESSAGES ACCEPT
+export SITE WORKERS REPORT STRICT NAME MODE ARGS SEEDS FIRST_SEED DURATION SEED JOURNAL QUORUM SECONDS_EACH ONLY MESSAGES ACCEPT RECORD
 
-.PHONY: help run example test test-portable test-tsan test-containers simulate chaos fuzz hostile bench bench-peers budgets compare docs build clean
+.PHONY: help run example test test-portable test-tsan test-containers simulate chaos fuzz hostile bench bench-peers budgets compare docs api build clean
 
 help:
 	@cat scripts/help.txt
@@ -78,6 +79,9 @@ compare: build
 
 docs:
 	@scripts/docs
+
+api:
+	@scripts/api --build $(if $(filter 1,$(RECORD)),--record,--check)
 
 build:
 	@scripts/build

@@ -1,9 +1,9 @@
-public import LoopNode
+package import LoopNode
 
 /// The loops of this project, which `loop-reducer` and `loop-effect` run.
-public enum Examples {
+package enum Examples {
     /// All loops, in the order of the help.
-    public static let all = [
+    package static let all = [
         RunnableLoop(
             LinkCheck.self, abstract: LinkCheck.abstract, groups: LinkCheck.options, positionals: [LinkCheck.site],
             worker: { LinkCheck() }, reducer: { LinkCheck($0) }),
@@ -30,8 +30,8 @@ public enum Examples {
 }
 
 /// The argument of examples that use a server: its address.
-public enum ServerAddress {
+package enum ServerAddress {
     /// The root URL of the server's documents, with its closing slash.
-    public static let positional = Positional(
+    package static let positional = Positional(
         "SERVER", .site, help: "the http or https URL of the examples' server, as loop-example starts one")
 }

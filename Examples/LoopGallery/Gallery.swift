@@ -1,9 +1,9 @@
 internal import LoopExamples
 
 /// The examples, each with its page.
-public enum Gallery {
+package enum Gallery {
     /// All examples, in the order of the help.
-    public static let all: [GalleryExample] = [
+    package static let all: [GalleryExample] = [
         GalleryExample(
             Movies.self, abstract: Movies.abstract, server: .movies, definition: { Movies(server: $0) },
             page: { MoviesPage(store: $0) }),

@@ -1,16 +1,16 @@
 internal import LoopApp
-public import LoopCore
+package import LoopCore
 internal import LoopNode
-public import LoopView
+package import LoopView
 
 /// One example: its definition, its page, and the server that it uses.
-public struct GalleryExample: Sendable {
+package struct GalleryExample: Sendable {
     /// The name of the loop and of the example.
-    public let name: String
+    package let name: String
     /// A sentence about what it demonstrates.
-    public let abstract: String
+    package let abstract: String
     /// The server that it uses, or nil if it needs none.
-    public let service: StubServer.Service?
+    package let service: StubServer.Service?
     /// Makes the page over a local loop, for a server's address.
     let local: @Sendable (_ server: String) -> Group
     /// Makes the page over the loop of a reducer.
@@ -21,7 +21,7 @@ public struct GalleryExample: Sendable {
     ///   - server: the service that the example needs, or nil if it needs none.
     ///   - definition: makes the definition for a server's address, which ends with a slash; or is empty if it needs none.
     ///   - page: makes the page of a store.
-    public init<Definition: LoopDefinition, Page: View>(
+    package init<Definition: LoopDefinition, Page: View>(
         _ type: Definition.Type, abstract: String, server: StubServer.Service? = nil,
         definition: @escaping @Sendable (_ server: String) -> Definition,
         page: @escaping @Sendable (Store<Definition.State, Definition.Event>) -> Page

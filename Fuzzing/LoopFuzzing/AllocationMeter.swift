@@ -4,9 +4,9 @@ import Glibc
 /// measures nothing.
 ///
 /// Of one process: the sanitizer's hooks are never taken out again.
-public struct AllocationMeter: Sendable {
+package struct AllocationMeter: Sendable {
     /// Whether there is anything that measures.
-    public let isMeasuring: Bool
+    package let isMeasuring: Bool
 
     /// Bytes allocated since `begin` and not freed, and the most of them. Plain memory: a hook must not allocate.
     private struct Count {
@@ -27,7 +27,7 @@ public struct AllocationMeter: Sendable {
     }()
     private static let size = symbol("__sanitizer_get_allocated_size", as: Size.self)
 
-    public init() {
+    package init() {
         guard let install = Self.symbol("__sanitizer_install_malloc_and_free_hooks", as: Install.self),
             Self.size != nil
         else {
@@ -50,10 +50,10 @@ public struct AllocationMeter: Sendable {
         isMeasuring = installed > 0
     }
 
-    public func begin() { Self.count.pointee = Count(isOn: true) }
+    package func begin() { Self.count.pointee = Count(isOn: true) }
 
     /// - Returns: the most bytes that were allocated at one time since `begin`.
-    public func end() -> Int {
+    package func end() -> Int {
         defer { Self.count.pointee.isOn = false }
         return Self.count.pointee.peak
     }

@@ -2,9 +2,9 @@ import Linux
 
 /// The inputs of one target that are kept in the repository, a line for each: a name, a semicolon, the bytes in hexadecimal
 /// digits. Lines that begin with # say something to people.
-public enum FuzzCorpus {
+package enum FuzzCorpus {
     /// - Throws: `FuzzFinding` for a line that is not of this form; `SystemError` if the file cannot be read.
-    public static func seeds(in path: String) throws -> [FuzzSeed] {
+    package static func seeds(in path: String) throws -> [FuzzSeed] {
         let text = String(decoding: try FileSystem.bytes(of: path), as: UTF8.self)
         return try text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
             let parts = line.split(separator: ";", omittingEmptySubsequences: false)

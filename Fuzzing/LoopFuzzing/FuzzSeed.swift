@@ -4,9 +4,9 @@ import LoopCore
 import LoopWire
 
 /// An input to begin with: what our own code writes. Kept as a file of the corpus, and made again by the tests.
-public struct FuzzSeed: Sendable {
-    public let name: String
-    public let bytes: [UInt8]
+package struct FuzzSeed: Sendable {
+    package let name: String
+    package let bytes: [UInt8]
 
     init(_ name: String, _ bytes: [UInt8]) {
         self.name = name
@@ -16,7 +16,7 @@ public struct FuzzSeed: Sendable {
 
 extension FuzzTarget {
     /// The seeds that code makes; those of the coder's targets are the vectors of its tests.
-    public func seeds() throws -> [FuzzSeed] {
+    package func seeds() throws -> [FuzzSeed] {
         switch name {
         case "documents": try Self.documentSeeds()
         case "peer-messages":

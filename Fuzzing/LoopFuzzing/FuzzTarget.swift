@@ -2,14 +2,14 @@
 ///
 /// libFuzzer runs it on inputs that it makes (`make fuzz`), the tests on the files of the corpus. Besides what `check` says:
 /// nothing traps, nothing takes longer than a few seconds, and memory stays within the ``AllocationBudget``.
-public struct FuzzTarget: Sendable {
+package struct FuzzTarget: Sendable {
     /// Names the folder of its corpus.
-    public let name: String
+    package let name: String
     /// What is read, for people.
-    public let what: String
+    package let what: String
     /// The largest input that is worth trying, in bytes.
-    public let inputBytesMax: Int
-    public let budget: AllocationBudget
+    package let inputBytesMax: Int
+    package let budget: AllocationBudget
     let check: @Sendable ([UInt8]) throws -> Void
 
     init(
@@ -24,10 +24,10 @@ public struct FuzzTarget: Sendable {
     }
 
     /// - Throws: `FuzzFinding`, or what an operation throws that must not fail.
-    public func run(_ bytes: [UInt8]) throws { try check(bytes) }
+    package func run(_ bytes: [UInt8]) throws { try check(bytes) }
 
     /// Every target, in the order in which they are run.
-    public static var all: [FuzzTarget] {
+    package static var all: [FuzzTarget] {
         [
             .cborValues, .cborText, .json, .pages, .peerMessages, .batches, .reducerMessages, .deltas, .pieces,
             .documents,
@@ -40,23 +40,23 @@ public struct FuzzTarget: Sendable {
 /// How much memory reading an input may take at most at one time, besides what stays for the next one.
 ///
 /// It is in proportion to the input's bytes: a length that is only announced commands none.
-public struct AllocationBudget: Equatable, Sendable {
+package struct AllocationBudget: Equatable, Sendable {
     /// Bytes for an input of any size.
-    public var fixed: Int
+    package var fixed: Int
     /// Bytes for each byte of the input.
-    public var perByte: Int
+    package var perByte: Int
 
     init(fixed: Int = 64 << 10, perByte: Int = 256) {
         self.fixed = fixed
         self.perByte = perByte
     }
 
-    public func bytes(forInputOf count: Int) -> Int { fixed + perByte * count }
+    package func bytes(forInputOf count: Int) -> Int { fixed + perByte * count }
 }
 
 /// Something that must hold does not.
-public struct FuzzFinding: Error, CustomStringConvertible {
-    public let description: String
+package struct FuzzFinding: Error, CustomStringConvertible {
+    package let description: String
 
     init(_ description: String) { self.description = description }
 }

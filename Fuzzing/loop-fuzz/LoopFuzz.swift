@@ -4,7 +4,7 @@ import LoopFuzzing
 /// libFuzzer's beginning: writes the seeds, those that code makes and those of the file LOOP_FUZZ_CORPUS, into the folder
 /// LOOP_FUZZ_SEEDS, before libFuzzer reads it.
 @_cdecl("LLVMFuzzerInitialize")
-public func loopFuzzInitialize(
+package func loopFuzzInitialize(
     _ count: UnsafeMutablePointer<CInt>?, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> CInt {
     if let folder = getenv("LOOP_FUZZ_SEEDS") { Session.current.writeSeeds(to: String(cString: folder)) }
@@ -16,7 +16,7 @@ public func loopFuzzInitialize(
 ///
 /// Built by `scripts/fuzz`, with coverage and the address sanitizer. Built without them it does nothing.
 @_cdecl("LLVMFuzzerTestOneInput")
-public func loopFuzzTestOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+package func loopFuzzTestOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     Session.current.run(UnsafeBufferPointer(start: data, count: count))
     return 0
 }

@@ -9,7 +9,7 @@ extension CBOR {
     /// keep a fraction, so that they read back as floats.
     ///
     /// - Throws: ``WireError`` if the bytes are not valid CBOR or exceed the limits.
-    public static func json(_ bytes: [UInt8], limits: CBORLimits = .default) throws(WireError) -> String {
+    package static func json(_ bytes: [UInt8], limits: CBORLimits = .default) throws(WireError) -> String {
         try CBORIndex.with(bytes, limits, isValid: true) { index in
             var writer = JSONWriter(index: index)
             writer.write(.root)

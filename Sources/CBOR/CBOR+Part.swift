@@ -1,14 +1,14 @@
 // Unsafe: the index covers the whole document, so every item lies within its bytes. A key's text is used at once.
 
 /// The item at a path within a document, or the step at which the path ends.
-public enum CBORPart: Equatable, Sendable {
+package enum CBORPart: Equatable, Sendable {
     /// The bytes of the item, which are a separate document.
     case found([UInt8])
     /// The step of this number, from 0, leads nowhere. `Known` describes the item to which it was applied.
     case missing(step: Int, Known)
 
     /// A description of the item to which the failed step was applied.
-    public enum Known: Equatable, Sendable {
+    package enum Known: Equatable, Sendable {
         /// A map: its first keys, at most ten, and their total number.
         case keys([String], count: Int)
         /// An array: the number of its elements.
@@ -25,7 +25,7 @@ extension CBOR {
     ///   - path: keys of maps as ``json(_:limits:)`` writes them, and indices of array elements, from 0, in digits.
     ///   - limits: the limits for the document.
     /// - Throws: ``WireError`` if the bytes are not valid CBOR.
-    public static func part(
+    package static func part(
         of bytes: [UInt8], at path: [String], limits: CBORLimits = .default
     ) throws(WireError) -> CBORPart {
         try CBORIndex.with(bytes, limits, isValid: true) { index in

@@ -16,7 +16,7 @@
 /// Reading is more lenient than writing. It accepts any well-formed encoding, keys in any order, and null for an absent optional.
 /// It also accepts integers for floats, arrays of integers for byte strings, and decimal text keys for integer ones. It skips
 /// unknown keys and tags. It is strict about duplicate keys, invalid UTF-8 and trailing bytes.
-public enum CBOR {
+package enum CBOR {
     /// The deterministic encoding of a value.
     ///
     /// - Parameters:
@@ -25,7 +25,7 @@ public enum CBOR {
     ///   - userInfo: the `userInfo` of the encoder that the value's `encode(to:)` gets. Empty by default.
     /// - Throws: ``WireError/tooDeep(limit:offset:)`` and ``WireError/tooLarge(what:size:limit:)`` beyond the limits.
     ///   ``WireError/refused(path:why:)`` if the value's `encode(to:)` throws or makes a mistake.
-    public static func encode<T: Encodable>(
+    package static func encode<T: Encodable>(
         _ value: T, limits: CBORLimits = .default, userInfo: [CodingUserInfoKey: any Sendable]? = nil
     ) throws(WireError) -> [UInt8] {
         let core = EncodingCore.begin(limits, userInfo)
@@ -71,7 +71,7 @@ public enum CBOR {
     ///   - limits: how deep the document may be nested, and how long it may be.
     ///   - userInfo: the `userInfo` of the decoder that the type's `init(from:)` gets. Empty by default.
     /// - Throws: ``WireError`` if the bytes are invalid, or are no `T`.
-    public static func decode<T: Decodable>(
+    package static func decode<T: Decodable>(
         _ type: T.Type, from bytes: [UInt8], limits: CBORLimits = .default,
         userInfo: [CodingUserInfoKey: any Sendable]? = nil
     ) throws(WireError) -> T {
@@ -88,7 +88,7 @@ public enum CBOR {
     ///   - limits: how deep the document may be nested, and how long it may be.
     ///   - userInfo: the `userInfo` of the decoder that the type's `init(from:)` gets. Empty by default.
     /// - Throws: ``WireError`` if the bytes are invalid, or are no `T`.
-    public static func decode<T: Decodable>(
+    package static func decode<T: Decodable>(
         _ type: T.Type, from bytes: ArraySlice<UInt8>, limits: CBORLimits = .default,
         userInfo: [CodingUserInfoKey: any Sendable]? = nil
     ) throws(WireError) -> T {

@@ -7,7 +7,7 @@ extension CBOR {
     /// document is accepted, even one with a duplicate key. Text that is not UTF-8 shows replacement characters.
     ///
     /// - Throws: ``WireError`` if the bytes are no well-formed document, or exceed the limits.
-    public static func diagnose(_ bytes: [UInt8], limits: CBORLimits = .default) throws(WireError) -> String {
+    package static func diagnose(_ bytes: [UInt8], limits: CBORLimits = .default) throws(WireError) -> String {
         try CBORIndex.with(bytes, limits, isValid: false) { CBORText.diagnostic($0, .root) }
     }
 }

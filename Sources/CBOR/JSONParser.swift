@@ -5,7 +5,7 @@ extension CBOR {
     /// strict: no comments, no trailing commas, no duplicate keys, no lone surrogates, nothing after the value.
     ///
     /// - Throws: ``WireError/json(line:column:expected:found:)`` with the position and what was expected there.
-    public static func fromJSON(text: String, limits: CBORLimits = .default) throws(WireError) -> [UInt8] {
+    package static func fromJSON(text: String, limits: CBORLimits = .default) throws(WireError) -> [UInt8] {
         var text = text
         text.makeContiguousUTF8()
         guard text.utf8.count <= limits.bytesMax else {

@@ -2,7 +2,7 @@
 ///
 /// Every entry point of this module that reads foreign bytes throws only this type. Each case has what a person needs to find the
 /// error: what was read, at which position, and with which value. Texts from the input are shortened first.
-public enum WireError: Error, Equatable, Sendable {
+@usableFromInline package enum WireError: Error, Equatable, Sendable {
     /// The bytes end too early: `needed` bytes were to be read, `have` were left.
     case truncated(needed: Int, have: Int, what: String)
     /// The bytes at `offset` are not what they claim to be.
@@ -29,7 +29,7 @@ public enum WireError: Error, Equatable, Sendable {
 
 extension WireError: CustomStringConvertible {
     /// One sentence for people, with the values at fault.
-    public var description: String {
+    @usableFromInline package var description: String {
         switch self {
         case .truncated(let needed, let have, let what):
             "truncated \(what): \(needed) bytes needed, \(have) left"

@@ -5,24 +5,24 @@ internal import CLinux
 internal import Glibc
 
 /// How a child of this process is started, and how its end is detected.
-public struct Child: Sendable {
+package struct Child: Sendable {
     /// The path of the program.
-    public var path: String
+    package var path: String
     /// The arguments. The first is the program's own name.
-    public var arguments: [String]
+    package var arguments: [String]
     /// The variables, as `name=value`.
-    public var environment: [String]
+    package var environment: [String]
     /// The working directory, or nil for that of this process.
-    public var directory: String?
+    package var directory: String?
     /// The descriptors that become its standard input, output and errors. Nil keeps this process's.
-    public var input, output, errors: Int32?
+    package var input, output, errors: Int32?
     /// Whether the child leads a process group.
-    public var ownGroup = false
+    package var ownGroup = false
     /// The signal that the child gets when the thread that has started it ends, or nil for none.
-    public var deathSignal: Int32?
+    package var deathSignal: Int32?
 
     /// Describes a program to start.
-    public init(_ path: String, _ arguments: [String], environment: [String]) {
+    package init(_ path: String, _ arguments: [String], environment: [String]) {
         self.path = path
         self.arguments = arguments
         self.environment = environment
@@ -31,7 +31,7 @@ public struct Child: Sendable {
     /// Forks, and executes the program.
     /// - Returns: the child's process ID.
     /// - Throws: ``SystemError`` for the call that failed, here or in the child.
-    public func start() throws(SystemError) -> Int32 {
+    package func start() throws(SystemError) -> Int32 {
         let result = unsafe Self.withCStrings(arguments) { arguments in
             unsafe Self.withCStrings(environment) { variables in
                 unsafe path.withCString { path in
@@ -71,27 +71,27 @@ public struct Child: Sendable {
     // MARK: Its end
 
     /// A descriptor that becomes readable when the process ends, or nil if the kernel has no such descriptors.
-    public static func end(of processID: Int32) -> Descriptor? {
+    package static func end(of processID: Int32) -> Descriptor? {
         let number = loop_pidfd_open(processID)
         return number < 0 ? nil : Descriptor(number, name: "a process")
     }
 
     /// Whether a child has ended, or is no longer a child of this process. It is not reaped.
-    public static func hasEnded(_ processID: Int32) -> Bool {
+    package static func hasEnded(_ processID: Int32) -> Bool {
         var info = unsafe siginfo_t()
         let result = unsafe waitid(P_PID, id_t(processID), &info, WEXITED | WNOHANG | WNOWAIT)
         return result == 0 ? unsafe info.si_signo == SIGCHLD : errno == ECHILD
     }
 
     /// Waits until a child has ended, but does not reap it.
-    public static func waitForEnd(_ processID: Int32) {
+    package static func waitForEnd(_ processID: Int32) {
         var info = unsafe siginfo_t()
         while unsafe waitid(P_PID, id_t(processID), &info, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
     }
 
     /// Waits until a child has ended, and reaps it. Afterwards its number may belong to another process.
     /// - Returns: the status from `waitpid`.
-    public static func reap(_ processID: Int32) -> Int32 {
+    package static func reap(_ processID: Int32) -> Int32 {
         var status: Int32 = 0
         while unsafe waitpid(processID, &status, 0) < 0 && errno == EINTR {}
         return status

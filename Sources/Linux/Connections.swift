@@ -5,9 +5,9 @@ internal import Glibc
 
 /// Reads and ends connections, and pauses their listeners, by descriptors that another part of the process owns, such as a
 /// library.
-public enum Connections {
+package enum Connections {
     /// The address of this side of a connection.
-    public enum LocalAddress: Hashable, Sendable {
+    package enum LocalAddress: Hashable, Sendable {
         /// A TCP port, at any address of the machine.
         case port(UInt16)
         /// The path of a Unix socket.
@@ -15,16 +15,16 @@ public enum Connections {
     }
 
     /// The system's counts of a TCP connection.
-    public struct Traffic: Hashable, Sendable {
+    package struct Traffic: Hashable, Sendable {
         /// Bytes that have arrived.
-        public let receivedBytes: UInt64
+        package let receivedBytes: UInt64
         /// Bytes that were sent and that the peer has acknowledged.
-        public let acknowledgedBytes: UInt64
+        package let acknowledgedBytes: UInt64
         /// Bytes that have arrived and were not read yet.
-        public let unreadBytes: UInt64
+        package let unreadBytes: UInt64
 
         /// Creates the counts, for tests of code that uses them.
-        public init(receivedBytes: UInt64, acknowledgedBytes: UInt64, unreadBytes: UInt64) {
+        package init(receivedBytes: UInt64, acknowledgedBytes: UInt64, unreadBytes: UInt64) {
             self.receivedBytes = receivedBytes
             self.acknowledgedBytes = acknowledgedBytes
             self.unreadBytes = unreadBytes
@@ -35,7 +35,7 @@ public enum Connections {
     ///
     /// - Returns: whether it was a connection of these addresses. The number may belong to another file by now.
     @discardableResult
-    public static func end(_ descriptor: Int32, at addresses: Set<LocalAddress>) -> Bool {
+    package static func end(_ descriptor: Int32, at addresses: Set<LocalAddress>) -> Bool {
         withSocket(descriptor, at: addresses) { socket, _ in
             guard !listens(socket), shutdown(socket, Int32(SHUT_RDWR)) == 0 else { return false }
             discardInput(of: socket)
@@ -49,7 +49,7 @@ public enum Connections {
     /// and then at growing intervals (RFC 6298), so it connects later. Existing connections continue.
     /// - Returns: whether it was a listener of these addresses, and was changed. The number may belong to another file by now.
     @discardableResult
-    public static func setTakesConnections(
+    package static func setTakesConnections(
         _ takes: Bool, _ listener: Int32, at addresses: Set<LocalAddress>
     ) -> Bool {
         withSocket(listener, at: addresses) { socket, address in
@@ -80,7 +80,7 @@ public enum Connections {
     }
 
     /// The connections of this process at some addresses: the owner of the address, by descriptor.
-    public static func all<Owner>(at addresses: [Owner: Set<LocalAddress>]) -> [Int32: Owner] {
+    package static func all<Owner>(at addresses: [Owner: Set<LocalAddress>]) -> [Int32: Owner] {
         var owners: [LocalAddress: Owner] = [:]
         for (owner, places) in addresses { for place in places { owners[place] = owner } }
         var found: [Int32: Owner] = [:]
@@ -94,7 +94,7 @@ public enum Connections {
     }
 
     /// The local address of a socket, or nil if it is neither a TCP socket nor one with a path.
-    public static func localAddress(of descriptor: Int32) -> LocalAddress? {
+    package static func localAddress(of descriptor: Int32) -> LocalAddress? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let code = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
@@ -116,7 +116,7 @@ public enum Connections {
     }
 
     /// The counts of a connection, or nil if it is not a TCP connection.
-    public static func traffic(of descriptor: Int32) -> Traffic? {
+    package static func traffic(of descriptor: Int32) -> Traffic? {
         // `struct tcp_info` of linux/tcp.h, of which glibc's header has only a part.
         var bytes = [UInt8](repeating: 0, count: 136)
         var length = socklen_t(bytes.count)

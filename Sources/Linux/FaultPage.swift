@@ -7,11 +7,11 @@ internal import Glibc
 /// system keeps the bytes without a sync.
 ///
 /// Make it on the thread whose stack may overflow.
-@safe public struct FaultPage: ~Copyable {
+@safe package struct FaultPage: ~Copyable {
     /// The whole file. Valid as long as this value.
-    @unsafe public let memory: UnsafeMutableRawBufferPointer
+    @unsafe package let memory: UnsafeMutableRawBufferPointer
     /// The kernel's number of the thread that has made this value.
-    public let thread: UInt32
+    package let thread: UInt32
     private let word: UnsafeMutablePointer<UInt64>
     private let stack: UnsafeMutableRawPointer
     private static let stackBytes = 128 << 10
@@ -23,7 +23,7 @@ internal import Glibc
     ///   - faultOffset: the offset of the 8 bytes that a fault is written to: the signal and the thread.
     /// - Throws: ``SystemError``, also if the file is not this user's alone: another user could shorten it, and so end this
     ///   process.
-    public init(_ path: String, name: String, byteCount: Int, faultOffset: Int) throws(SystemError) {
+    package init(_ path: String, name: String, byteCount: Int, faultOffset: Int) throws(SystemError) {
         let file: Descriptor
         do throws(OpeningError) {
             file = try Descriptor.checked(path, O_RDWR | O_CREAT)

@@ -4,7 +4,7 @@ internal import Glibc
 /// The reason why a file or folder is not accepted under its name.
 ///
 /// A name may lead anywhere. The opened file is checked, so that a later change of the name has no effect.
-public enum FileFlaw: Hashable, Sendable {
+package enum FileFlaw: Hashable, Sendable {
     /// The file is a symbolic link, which may lead to any other file.
     case link
     /// The file is a folder, a pipe, a device or a socket.
@@ -21,7 +21,7 @@ public enum FileFlaw: Hashable, Sendable {
     case replaced
 
     /// What is wrong, as a text that follows the path.
-    public var text: String {
+    package var text: String {
         switch self {
         case .link: "is a symbolic link"
         case .noFile: "is no regular file"
@@ -35,7 +35,7 @@ public enum FileFlaw: Hashable, Sendable {
     }
 
     /// What to do about it.
-    public func remedy(_ path: String) -> String {
+    package func remedy(_ path: String) -> String {
         switch self {
         case .link: "give the path that it leads to"
         case .noFile, .noFolder: "give another path, or move it away"
@@ -49,7 +49,7 @@ public enum FileFlaw: Hashable, Sendable {
 
 extension FileStatus {
     /// The reason against reading the file by its name, or nil.
-    public var flawToRead: FileFlaw? {
+    package var flawToRead: FileFlaw? {
         if isLink { return .link }
         if kind != .file { return .noFile }
         return links == 1 ? nil : .names(links)
@@ -57,31 +57,31 @@ extension FileStatus {
 
     /// The reason against relying on the file's bytes and changing them, or nil.
     /// - Parameter user: the user who may own it, besides root.
-    public func flaw(user: UInt32 = System.userID) -> FileFlaw? {
+    package func flaw(user: UInt32 = System.userID) -> FileFlaw? {
         flawToRead ?? flawOfOwner(user: user) ?? flawOfPermissions
     }
 
     /// The reason against relying on a folder's contents, or nil.
     /// - Parameter user: the user who may own it, besides root.
-    public func flawOfFolder(user: UInt32 = System.userID) -> FileFlaw? {
+    package func flawOfFolder(user: UInt32 = System.userID) -> FileFlaw? {
         if isLink { return .link }
         return kind == .folder ? flawOfOwner(user: user) ?? flawOfPermissions : .noFolder
     }
 
     /// The flaw that it belongs to another user, or nil.
     /// - Parameter user: the user who may own it, besides root.
-    public func flawOfOwner(user: UInt32) -> FileFlaw? {
+    package func flawOfOwner(user: UInt32) -> FileFlaw? {
         owner == user || owner == 0 ? nil : .owner(owner, user: user)
     }
 
     /// The flaw that other users can write to it, or nil.
-    public var flawOfPermissions: FileFlaw? {
+    package var flawOfPermissions: FileFlaw? {
         permissions & 0o022 == 0 ? nil : .writableByOthers(permissions: permissions)
     }
 }
 
 /// A file could not be opened, or is not what its name says.
-public enum OpeningError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum OpeningError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The system has refused to open it.
     case system(SystemError)
     /// The file at that path has a flaw.
@@ -98,7 +98,7 @@ public enum OpeningError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// One line: the path, what is wrong with it, and what to do.
-    public var description: String {
+    package var description: String {
         switch self {
         case .system(let error): error.description
         case .flaw(let flaw, let path): "\(path) \(flaw.text); \(flaw.remedy(path))"
@@ -108,10 +108,10 @@ public enum OpeningError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// A file that is referenced without being opened. Nothing is read or changed, no pipe is waited for, and this process's locks on
 /// the file stay. While the reference exists, no other file gets its number.
-public struct HeldFile: ~Copyable, Sendable {
+package struct HeldFile: ~Copyable, Sendable {
     private let descriptor: Descriptor
     /// The status at the time when the file was found. A symbolic link is not followed.
-    public let status: FileStatus
+    package let status: FileStatus
 
     private init(_ descriptor: consuming Descriptor, _ status: FileStatus) {
         self.descriptor = descriptor
@@ -121,7 +121,7 @@ public struct HeldFile: ~Copyable, Sendable {
     /// References the file that has a name now.
     /// - Returns: nil if nothing has that name.
     /// - Throws: ``SystemError`` that names the path.
-    public static func at(_ path: String) throws(SystemError) -> HeldFile? {
+    package static func at(_ path: String) throws(SystemError) -> HeldFile? {
         do throws(SystemError) {
             let descriptor = try Descriptor(opening: path, loop_name_only | O_NOFOLLOW)
             let status = try descriptor.status()
@@ -133,7 +133,7 @@ public struct HeldFile: ~Copyable, Sendable {
     }
 
     /// Whether this file has that name now.
-    public func isStill(_ path: String) -> Bool {
+    package func isStill(_ path: String) -> Bool {
         guard let now = FileSystem.status(ofName: path) else { return false }
         return now.isSame(as: status)
     }

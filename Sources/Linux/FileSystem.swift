@@ -4,30 +4,30 @@ internal import CLinux
 internal import Glibc
 
 /// The status of a file.
-public struct FileStatus: Sendable {
+package struct FileStatus: Sendable {
     /// The kinds of files that are distinguished.
-    public enum Kind: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
         case file, folder, other
     }
 
     /// Whether it is a file, a folder or something else.
-    public let kind: Kind
+    package let kind: Kind
     /// Whether it is itself a symbolic link, which was not followed. Its kind is `other`.
-    public let isLink: Bool
+    package let isLink: Bool
     /// The size in bytes.
-    public let size: Int
+    package let size: Int
     /// The number of its names.
-    public let links: Int
+    package let links: Int
     /// The number of its device.
-    public let device: UInt64
+    package let device: UInt64
     /// The number of its inode on the device.
-    public let number: UInt64
+    package let number: UInt64
     /// The time of its last change, in seconds since 1970, and the nanoseconds after them.
-    public let modified: (seconds: Int, nanoseconds: Int)
+    package let modified: (seconds: Int, nanoseconds: Int)
     /// The number of the user who owns it.
-    public let owner: UInt32
+    package let owner: UInt32
     /// The permissions: the lower twelve bits of its mode.
-    public let permissions: UInt32
+    package let permissions: UInt32
 
     init(_ status: stat) {
         kind =
@@ -47,20 +47,20 @@ public struct FileStatus: Sendable {
     }
 
     /// Whether both belong to one file, at whatever times.
-    public func isSame(as other: FileStatus) -> Bool { device == other.device && number == other.number }
+    package func isSame(as other: FileStatus) -> Bool { device == other.device && number == other.number }
 }
 
 /// Calls that name files and folders by their paths.
-public enum FileSystem {
+package enum FileSystem {
     /// The status of the file at a path, or nil if there is none.
-    public static func status(of path: String) -> FileStatus? {
+    package static func status(of path: String) -> FileStatus? {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? FileStatus(status) : nil
     }
 
     /// The status of the file at a path that need not be UTF-8.
     /// - Throws: ``SystemError`` that names the path.
-    public static func status(of path: [UInt8]) throws(SystemError) -> FileStatus {
+    package static func status(of path: [UInt8]) throws(SystemError) -> FileStatus {
         var status = stat()
         guard unsafe stat(path.map { CChar(bitPattern: $0) } + [0], &status) == 0 else {
             throw SystemError("look at \(String(decoding: path, as: UTF8.self))")
@@ -69,24 +69,24 @@ public enum FileSystem {
     }
 
     /// The status of the file with this name, or nil if there is none. A symbolic link is not followed.
-    public static func status(ofName path: String) -> FileStatus? {
+    package static func status(ofName path: String) -> FileStatus? {
         var status = stat()
         return unsafe lstat(path, &status) == 0 ? FileStatus(status) : nil
     }
 
     /// Whether a file exists at a path.
-    public static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+    package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
     /// Whether this process may read the file at a path.
-    public static func isReadable(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
+    package static func isReadable(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
 
     /// Whether this process may run the file at a path.
-    public static func isExecutable(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
+    package static func isExecutable(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
 
     /// The bytes of a file.
     /// - Throws: ``SystemError`` that names the path.
     /// - Parameter limit: the largest number of bytes to read.
-    public static func bytes(of path: String, atMost limit: Int = .max) throws(SystemError) -> [UInt8] {
+    package static func bytes(of path: String, atMost limit: Int = .max) throws(SystemError) -> [UInt8] {
         let file = try Descriptor(opening: path, O_RDONLY)
         do throws(SystemError) {
             return try SystemCall.readAll(from: file.number, atMost: limit)
@@ -97,7 +97,7 @@ public enum FileSystem {
 
     /// Writes a text to a file: at its end, or in place of its bytes.
     /// - Throws: ``SystemError`` that names the path.
-    public static func write(_ text: String, to path: String, appending: Bool = false) throws(SystemError) {
+    package static func write(_ text: String, to path: String, appending: Bool = false) throws(SystemError) {
         let file = try Descriptor(opening: path, O_WRONLY | O_CREAT | (appending ? O_APPEND : O_TRUNC), mode: 0o666)
         do throws(SystemError) {
             try SystemCall.write(Array(text.utf8), to: file.number)
@@ -109,7 +109,7 @@ public enum FileSystem {
     /// Writes a text to a file in place of its bytes, in one step: the file has the old bytes or the new ones. What is no file, a file in a
     /// folder that cannot be written, a mounted file, and one with a long name are written as they are.
     /// - Throws: ``SystemError`` that names the path.
-    public static func replace(_ path: String, with text: String) throws(SystemError) {
+    package static func replace(_ path: String, with text: String) throws(SystemError) {
         let old = status(of: path)
         guard old?.kind ?? .file == .file else { return try write(text, to: path) }
         let target = resolved(path) ?? path
@@ -132,7 +132,7 @@ public enum FileSystem {
 
     /// Checks that a file could be written, without creating or changing it.
     /// - Throws: ``SystemError`` that names the path.
-    public static func checkWritable(_ path: String) throws(SystemError) {
+    package static func checkWritable(_ path: String) throws(SystemError) {
         if let link = status(ofName: path), link.isLink {
             // A link to nothing, or one of a loop of links.
             var target = stat()
@@ -155,13 +155,13 @@ public enum FileSystem {
 
     /// Renames a file. A file with the new name is replaced.
     /// - Throws: ``SystemError`` that names both paths.
-    public static func rename(_ path: String, to other: String) throws(SystemError) {
+    package static func rename(_ path: String, to other: String) throws(SystemError) {
         guard unsafe Glibc.rename(path, other) == 0 else { throw SystemError("rename \(path) to \(other)") }
     }
 
     /// Renames a file to a name that is not used, in one step. Nothing is replaced, whatever another process does meanwhile.
     /// - Throws: ``SystemError`` that names both paths, with the code EEXIST if the name is used.
-    public static func rename(_ path: String, toUnused other: String) throws(SystemError) {
+    package static func rename(_ path: String, toUnused other: String) throws(SystemError) {
         if unsafe loop_rename_to_unused(path, other) == 0 { return }
         // Some file systems cannot do this. They can give a second name, which replaces nothing either.
         if errno == EINVAL || errno == ENOSYS, unsafe Glibc.link(path, other) == 0 { return try removeFile(path) }
@@ -170,27 +170,27 @@ public enum FileSystem {
 
     /// Removes a file.
     /// - Throws: ``SystemError`` that names the path.
-    public static func removeFile(_ path: String) throws(SystemError) {
+    package static func removeFile(_ path: String) throws(SystemError) {
         guard unsafe unlink(path) == 0 else { throw SystemError("remove \(path)") }
     }
 
     /// Removes an empty folder.
     /// - Throws: ``SystemError`` that names the path.
-    public static func removeFolder(_ path: String) throws(SystemError) {
+    package static func removeFolder(_ path: String) throws(SystemError) {
         guard unsafe rmdir(path) == 0 else { throw SystemError("remove \(path)") }
     }
 
     /// Makes a folder.
     /// - Parameter mode: its permissions, without those that the umask of this process removes.
     /// - Throws: ``SystemError`` that names the path.
-    public static func makeFolder(_ path: String, mode: UInt32 = 0o755) throws(SystemError) {
+    package static func makeFolder(_ path: String, mode: UInt32 = 0o755) throws(SystemError) {
         guard unsafe mkdir(path, mode) == 0 else { throw SystemError("make the folder \(path)") }
     }
 
     /// Makes a new folder with a name that begins with `path`.
     /// - Returns: the path of the folder.
     /// - Throws: ``SystemError`` that names the path.
-    public static func makeFolder(beginning path: String) throws(SystemError) -> String {
+    package static func makeFolder(beginning path: String) throws(SystemError) -> String {
         var template = Array("\(path)-XXXXXX".utf8CString)
         guard unsafe mkdtemp(&template) != nil else { throw SystemError("make a folder \(path)-…") }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -198,13 +198,13 @@ public enum FileSystem {
 
     /// The names in a folder, in any order. Bytes that are no UTF-8 become U+FFFD.
     /// - Throws: ``SystemError`` that names the path.
-    public static func names(in path: String) throws(SystemError) -> [String] {
+    package static func names(in path: String) throws(SystemError) -> [String] {
         try byteNames(in: Array(path.utf8)).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The names in a folder, in any order, as the system has them.
     /// - Throws: ``SystemError`` that names the path.
-    public static func byteNames(in path: [UInt8]) throws(SystemError) -> [[UInt8]] {
+    package static func byteNames(in path: [UInt8]) throws(SystemError) -> [[UInt8]] {
         func failed() -> SystemError { SystemError("read the folder \(String(decoding: path, as: UTF8.self))") }
         guard let folder = unsafe opendir(path.map { CChar(bitPattern: $0) } + [0]) else { throw failed() }
         defer { unsafe closedir(folder) }
@@ -221,7 +221,7 @@ public enum FileSystem {
     }
 
     /// The target of a symbolic link, or nil if there is no link. Bytes that are no UTF-8 become U+FFFD.
-    public static func link(at path: String) -> String? {
+    package static func link(at path: String) -> String? {
         byteLink(at: path).map { String(decoding: $0, as: UTF8.self) }
     }
 
@@ -233,12 +233,12 @@ public enum FileSystem {
     }
 
     /// A path without links and dots, or nil if nothing exists there. Bytes that are no UTF-8 become U+FFFD.
-    public static func resolved(_ path: String) -> String? {
+    package static func resolved(_ path: String) -> String? {
         resolved(Array(path.utf8)).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// A path without links and dots as the system has it, or nil if nothing exists there.
-    public static func resolved(_ path: [UInt8]) -> [UInt8]? {
+    package static func resolved(_ path: [UInt8]) -> [UInt8]? {
         guard let resolved = unsafe realpath(path.map { CChar(bitPattern: $0) } + [0], nil) else { return nil }
         defer { unsafe free(resolved) }
         return unsafe Array(UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))

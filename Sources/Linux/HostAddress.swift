@@ -3,14 +3,14 @@
 internal import Glibc
 
 /// The numeric address of a host: IPv4, or IPv6 with the zone of a link-local address.
-public struct HostAddress: Hashable, Comparable, Sendable, CustomStringConvertible {
+package struct HostAddress: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// 4 bytes of IPv4 or 16 bytes of IPv6, the highest first.
     private let bytes: [UInt8]
     /// The name or number of an interface, or an empty text.
     private let zone: String
 
     /// - Parameter text: an address such as `10.0.0.1`, `::1` or `fe80::1%eth0`, without brackets. A name gives nil.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         let isIPv6 = text.contains(":")
         guard isIPv6 || parts.count == 1, parts.last?.isEmpty == false, !text.utf8.contains(0) else { return nil }
@@ -21,7 +21,7 @@ public struct HostAddress: Hashable, Comparable, Sendable, CustomStringConvertib
     }
 
     /// Whether it is an IPv6 address, which needs brackets before a port.
-    public var isIPv6: Bool { bytes.count == 16 }
+    package var isIPv6: Bool { bytes.count == 16 }
 
     /// The address without the prefix by which IPv6 names an IPv4 address (`::ffff:10.0.0.1`).
     private var plain: ArraySlice<UInt8> {
@@ -30,28 +30,28 @@ public struct HostAddress: Hashable, Comparable, Sendable, CustomStringConvertib
     }
 
     /// Whether only this machine can reach it.
-    public var isLoopback: Bool {
+    package var isLoopback: Bool {
         plain.count == 4 ? plain.first == 127 : bytes.last == 1 && bytes.dropLast().allSatisfy { $0 == 0 }
     }
 
     /// Whether it is an IPv6 address that only the machines at one interface know (`fe80::/10`).
-    public var isLinkLocal: Bool { isIPv6 && bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80 }
+    package var isLinkLocal: Bool { isIPv6 && bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80 }
 
     /// Whether it names its interface.
-    public var hasZone: Bool { !zone.isEmpty }
+    package var hasZone: Bool { !zone.isEmpty }
 
     /// Whether it means all addresses of a machine.
-    public var isUnspecified: Bool { plain.allSatisfy { $0 == 0 } }
+    package var isUnspecified: Bool { plain.allSatisfy { $0 == 0 } }
 
     /// The machine behind the address, for limits per machine. It is an IPv4 address, or the first 64 bits of an IPv6 address,
     /// because one machine may use all addresses with these bits.
-    public var machine: String {
+    package var machine: String {
         if plain.count == 4 { return plain.map(String.init).joined(separator: ".") }
         return Self.text(bytes.prefix(8) + [UInt8](repeating: 0, count: 8)) + "/64"
     }
 
     /// The shortest usual form, without brackets.
-    public var description: String { Self.text(bytes) + (zone.isEmpty ? "" : "%\(zone)") }
+    package var description: String { Self.text(bytes) + (zone.isEmpty ? "" : "%\(zone)") }
 
     private static func text(_ bytes: [UInt8]) -> String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
@@ -60,14 +60,14 @@ public struct HostAddress: Hashable, Comparable, Sendable, CustomStringConvertib
     }
 
     /// Orders IPv4 addresses before IPv6 addresses.
-    public static func < (left: HostAddress, right: HostAddress) -> Bool {
+    package static func < (left: HostAddress, right: HostAddress) -> Bool {
         if left.bytes.count != right.bytes.count { return left.bytes.count < right.bytes.count }
         return left.bytes == right.bytes ? left.zone < right.zone : left.bytes.lexicographicallyPrecedes(right.bytes)
     }
 }
 
 /// A host name has no address. The reason is the system's text.
-public struct UnknownHost: Error, Hashable, Sendable {
+package struct UnknownHost: Error, Hashable, Sendable {
     /// The reason, such as "Name or service not known".
-    public let reason: String
+    package let reason: String
 }

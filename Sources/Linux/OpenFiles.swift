@@ -4,9 +4,9 @@ internal import CLinux
 internal import Glibc
 
 /// Files that this process has open by descriptors of other owners, such as a library.
-public enum OpenFiles {
+package enum OpenFiles {
     /// The descriptors of this process that lead to a file.
-    public static func descriptors(of file: FileStatus) -> [Int32] {
+    package static func descriptors(of file: FileStatus) -> [Int32] {
         let names = (try? FileSystem.names(in: "/proc/self/fd")) ?? []
         return names.compactMap(Int32.init).filter { number in
             var status = stat()
@@ -16,22 +16,22 @@ public enum OpenFiles {
     }
 
     /// Whether a descriptor may be written to.
-    public static func isWritable(_ descriptor: Int32) -> Bool {
+    package static func isWritable(_ descriptor: Int32) -> Bool {
         fcntl(descriptor, F_GETFL) & O_ACCMODE == O_RDWR
     }
 
     /// Locks one byte of an open file until it is unlocked or the descriptor is closed. Does not wait.
     /// - Returns: the code of the system's error, or nil if the byte is locked now.
-    public static func lock(_ descriptor: Int32, byte: Int) -> Int32? {
+    package static func lock(_ descriptor: Int32, byte: Int) -> Int32? {
         let code = loop_lock_byte(descriptor, off_t(byte), 1)
         return code == 0 ? nil : code
     }
 
     /// Releases a lock, also for a child process that has the descriptor.
-    public static func unlock(_ descriptor: Int32, byte: Int) { _ = loop_lock_byte(descriptor, off_t(byte), 0) }
+    package static func unlock(_ descriptor: Int32, byte: Int) { _ = loop_lock_byte(descriptor, off_t(byte), 0) }
 
     /// Whether the byte is locked through another descriptor, in any process.
-    public static func isLocked(_ descriptor: Int32, byte: Int) -> Bool {
+    package static func isLocked(_ descriptor: Int32, byte: Int) -> Bool {
         loop_is_byte_locked(descriptor, off_t(byte)) == 1
     }
 }

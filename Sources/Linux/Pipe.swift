@@ -4,14 +4,14 @@ internal import CLinux
 internal import Glibc
 
 /// A pipe whose ends no other program inherits. Reading from it does not wait.
-@frozen public struct Pipe: ~Copyable, Sendable {
+@frozen package struct Pipe: ~Copyable, Sendable {
     /// The end from which bytes are read.
-    public var readEnd: Descriptor
+    package var readEnd: Descriptor
     /// The end to which bytes are written.
-    public var writeEnd: Descriptor
+    package var writeEnd: Descriptor
 
     /// - Throws: ``SystemError`` if no descriptors are left.
-    public init() throws(SystemError) {
+    package init() throws(SystemError) {
         var (read, write): (Int32, Int32) = (0, 0)
         let code = unsafe loop_pipe(&read, &write)
         guard code == 0 else { throw SystemError("open a pipe", code: -code, hint: "raise `ulimit -n`") }

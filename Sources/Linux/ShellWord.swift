@@ -1,6 +1,6 @@
 extension String {
     /// The text as one word of a command line: in single quotes if a shell would read it otherwise.
-    public var shellWord: String {
+    package var shellWord: String {
         if !isEmpty, utf8.allSatisfy(Self.plain.contains) { return self }
         return "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }

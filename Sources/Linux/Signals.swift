@@ -4,33 +4,33 @@ internal import CLinux
 internal import Glibc
 
 /// Signals of this process and its threads.
-public enum Signals {
+package enum Signals {
     /// Blocks all signals on the calling thread and on the threads that it starts.
-    public static func blockAll() {
+    package static func blockAll() {
         var all = sigset_t()
         unsafe sigfillset(&all)
         unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
     }
 
     /// Makes a write to a pipe without a reader fail, instead of ending this process.
-    public static func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }
+    package static func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }
 
     /// The system's name of a signal.
-    public static func name(_ signal: Int32) -> String? { unsafe strsignal(signal).map { unsafe String(cString: $0) } }
+    package static func name(_ signal: Int32) -> String? { unsafe strsignal(signal).map { unsafe String(cString: $0) } }
 }
 
 /// Signals of the whole process to read from a pipe, whichever thread receives them. A process has one at a time.
 ///
 /// The pipe that handlers write to stays open for good, because a handler may run at any moment.
-public final class SignalPipe: Sendable {
+package final class SignalPipe: Sendable {
     /// Readable while a signal is pending.
-    public let descriptor: Int32
+    package let descriptor: Int32
     /// The earlier actions of the signals; empty if they are not restored.
     private let before: [(signal: Int32, action: sigaction)]
 
     /// - Parameter restores: whether the signals get their earlier actions back when this object is released.
     /// - Throws: ``SystemError`` if no descriptors are left.
-    public init(_ signals: [Int32], restores: Bool) throws(SystemError) {
+    package init(_ signals: [Int32], restores: Bool) throws(SystemError) {
         var (readEnd, writeEnd): (Int32, Int32) = (0, 0)
         let code = unsafe loop_pipe(&readEnd, &writeEnd)
         guard code == 0 else { throw SystemError("watch signals", code: -code, hint: "raise `ulimit -n`") }
@@ -55,7 +55,7 @@ public final class SignalPipe: Sendable {
     }
 
     /// The next pending signal, or nil. Never waits.
-    public func next() -> Int32? {
+    package func next() -> Int32? {
         var byte: [UInt8] = [0]
         return (try? SystemCall.read(from: descriptor, into: &byte)) == 1 ? Int32(byte[0]) : nil
     }

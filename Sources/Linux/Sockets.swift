@@ -5,38 +5,38 @@ internal import CLinux
 internal import Glibc
 
 /// Calls on sockets by number. Their callers close them.
-public enum Sockets {
+package enum Sockets {
     /// Whether a process accepts connections at a Unix socket path.
-    public static func isListening(atPath path: String) -> Bool { unsafe loop_unix_is_listening(path) == 1 }
+    package static func isListening(atPath path: String) -> Bool { unsafe loop_unix_is_listening(path) == 1 }
 
     /// Sets an option with a number as its value. If the system refuses it, the option does not change.
-    public static func set(_ option: Int32, of level: Int32, on socket: Int32, to value: Int32) {
+    package static func set(_ option: Int32, of level: Int32, on socket: Int32, to value: Int32) {
         var value = value
         unsafe setsockopt(socket, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
     /// Binds a socket to a numeric IPv4 address.
     /// - Throws: ``SystemError``.
-    public static func bind(_ socket: Int32, host: String, port: UInt16) throws(SystemError) {
+    package static func bind(_ socket: Int32, host: String, port: UInt16) throws(SystemError) {
         let code = unsafe withAddress(host, port) { unsafe Glibc.bind(socket, $0, $1) }
         guard code == 0 else { throw SystemError("bind \(host):\(port)") }
     }
 
     /// Connects a socket to a numeric IPv4 address.
     /// - Throws: ``SystemError``, with the code EINPROGRESS if the socket does not wait.
-    public static func connect(_ socket: Int32, host: String, port: UInt16) throws(SystemError) {
+    package static func connect(_ socket: Int32, host: String, port: UInt16) throws(SystemError) {
         let code = unsafe withAddress(host, port) { unsafe Glibc.connect(socket, $0, $1) }
         guard code == 0 else { throw SystemError("connect to \(host):\(port)") }
     }
 
     /// The next connection of a listening socket, or nil.
-    public static func accept(_ listener: Int32) -> Int32? {
+    package static func accept(_ listener: Int32) -> Int32? {
         let socket = Glibc.accept(listener, nil, nil)
         return socket < 0 ? nil : socket
     }
 
     /// The local port of an IPv4 socket.
-    public static func port(of socket: Int32) -> UInt16 {
+    package static func port(of socket: Int32) -> UInt16 {
         if case .port(let port)? = Connections.localAddress(of: socket) { port } else { 0 }
     }
 
@@ -57,7 +57,7 @@ public enum Sockets {
     // MARK: Trying to connect
 
     /// The result of trying to connect.
-    public enum Trial: Equatable, Sendable {
+    package enum Trial: Equatable, Sendable {
         /// A listener has accepted and sent these bytes. `hasEnded` says whether it then ended the connection.
         case accepted([UInt8], hasEnded: Bool)
         /// The machine has no such port open.
@@ -77,7 +77,7 @@ public enum Sockets {
     ///   - milliseconds: the limit for each connection, and for the answer. The system's lookup of the host has no limit.
     ///   - greeting: the bytes to send first.
     ///   - replyBytes: the number of bytes of the answer to wait for.
-    public static func tryConnecting(
+    package static func tryConnecting(
         host: String, port: UInt16, milliseconds: Int32, greeting: [UInt8] = [], replyBytes: Int = 0
     ) -> Trial {
         var trial = Trial.unknown
@@ -94,7 +94,7 @@ public enum Sockets {
 
     /// The addresses of a host name, IPv4 first, without duplicates. The system's lookup has no time limit.
     /// - Throws: ``UnknownHost`` if there are none.
-    public static func addresses(of host: String) throws(UnknownHost) -> [HostAddress] {
+    package static func addresses(of host: String) throws(UnknownHost) -> [HostAddress] {
         var addresses: Set<HostAddress> = []
         try unsafe forEachAddress(of: host) { address in
             var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
@@ -123,7 +123,7 @@ public enum Sockets {
     }
 
     /// Whether this machine has a network interface of this name.
-    public static func isInterface(_ name: String) -> Bool { unsafe if_nametoindex(name) != 0 }
+    package static func isInterface(_ name: String) -> Bool { unsafe if_nametoindex(name) != 0 }
 
     private static func tryConnecting(
         to address: addrinfo, _ milliseconds: Int32, _ greeting: [UInt8], _ replyBytes: Int

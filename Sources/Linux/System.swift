@@ -4,9 +4,9 @@ internal import CLinux
 internal import Glibc
 
 /// Information from the system about this process and its machine.
-public enum System {
+package enum System {
     /// The bytes of the variables of this process, each as `name=value`.
-    public static var environment: [[UInt8]] {
+    package static var environment: [[UInt8]] {
         var entries: [[UInt8]] = []
         guard var entry = unsafe loop_environment() else { return entries }
         while let text = unsafe entry.pointee {
@@ -17,7 +17,7 @@ public enum System {
     }
 
     /// The bytes of the words of this process's command line, with the program's name first.
-    public static var commandLine: [[UInt8]] {
+    package static var commandLine: [[UInt8]] {
         (0..<Int(CommandLine.argc)).map { index in
             guard let word = unsafe CommandLine.unsafeArgv[index] else { return [] }
             return unsafe bytes(of: word)
@@ -29,22 +29,22 @@ public enum System {
     }
 
     /// The name of this machine, or an empty text if it has none.
-    public static var hostName: String {
+    package static var hostName: String {
         var name = [CChar](repeating: 0, count: 256)
         unsafe gethostname(&name, name.count - 1)
         return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// The number of the user of this process (the effective user ID).
-    public static var userID: UInt32 { geteuid() }
+    package static var userID: UInt32 { geteuid() }
 
     /// The name of the user of this process, or nil if the number has no name.
-    public static var userName: String? {
+    package static var userName: String? {
         unsafe getpwuid(geteuid()).map { unsafe String(cString: $0.pointee.pw_name) }
     }
 
     /// Random bytes of the kernel.
-    public static func randomBytes(_ count: Int) -> [UInt8] {
+    package static func randomBytes(_ count: Int) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in
             while filled < count {
                 let result = unsafe getrandom(buffer.baseAddress.map { unsafe $0 + filled }, count - filled, 0)
@@ -58,10 +58,12 @@ public enum System {
     }
 
     /// The memory of this machine, in bytes.
-    public static var memoryBytes: Int { max(0, sysconf(Int32(_SC_PHYS_PAGES))) * max(0, sysconf(Int32(_SC_PAGESIZE))) }
+    package static var memoryBytes: Int {
+        max(0, sysconf(Int32(_SC_PHYS_PAGES))) * max(0, sysconf(Int32(_SC_PAGESIZE)))
+    }
 
     /// The largest number of open descriptors of this process, and how far it may be raised, or nil if the system does not say.
-    public static var descriptorLimit: (soft: Int, hard: Int)? {
+    package static var descriptorLimit: (soft: Int, hard: Int)? {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
         return (Int(clamping: limit.rlim_cur), Int(clamping: limit.rlim_max))
@@ -69,19 +71,19 @@ public enum System {
 
     /// Changes the largest number of open descriptors of this process.
     /// - Returns: whether the system has done so.
-    public static func limitDescriptors(soft: Int, hard: Int) -> Bool {
+    package static func limitDescriptors(soft: Int, hard: Int) -> Bool {
         var limit = rlimit(rlim_cur: rlim_t(soft), rlim_max: rlim_t(hard))
         return unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
     }
 
     /// The steady clock since the start of the machine, including the time of a suspend: seconds and nanoseconds.
-    public static var bootTime: (seconds: Int, nanoseconds: Int) { time(of: CLOCK_BOOTTIME) }
+    package static var bootTime: (seconds: Int, nanoseconds: Int) { time(of: CLOCK_BOOTTIME) }
 
     /// Returns free memory to the system. The allocator keeps free memory that lies between pieces in use.
-    public static func giveBackFreeMemory() { _ = malloc_trim(0) }
+    package static func giveBackFreeMemory() { _ = malloc_trim(0) }
 
     /// Civil time since 1970: seconds and nanoseconds.
-    public static var wallTime: (seconds: Int, nanoseconds: Int) { time(of: CLOCK_REALTIME) }
+    package static var wallTime: (seconds: Int, nanoseconds: Int) { time(of: CLOCK_REALTIME) }
 
     private static func time(of clock: clockid_t) -> (seconds: Int, nanoseconds: Int) {
         var time = timespec()
@@ -91,25 +93,25 @@ public enum System {
 
     /// Moves the calling thread into a network namespace. Threads and processes that it starts then inherit it.
     /// - Throws: ``SystemError``.
-    public static func enterNetwork(_ namespace: borrowing Descriptor) throws(SystemError) {
+    package static func enterNetwork(_ namespace: borrowing Descriptor) throws(SystemError) {
         guard loop_enter_network(namespace.number) == 0 else { throw SystemError("enter the network namespace") }
     }
 }
 
 /// A date and a time of day in UTC.
-public struct CalendarTime: Equatable, Sendable {
+package struct CalendarTime: Equatable, Sendable {
     /// The year.
-    public let year: Int
+    package let year: Int
     /// The month, 1…12, and the day in it, 1…31.
-    public let month, day: Int
+    package let month, day: Int
     /// The day of the week, from Sunday, 0…6.
-    public let weekday: Int
+    package let weekday: Int
     /// The time of day: 0…23, 0…59, 0…60.
-    public let hour, minute, second: Int
+    package let hour, minute, second: Int
 
     /// - Parameter seconds: the time in seconds since 1970.
     /// - Returns: nil if the year is out of range.
-    public init?(seconds: Int) {
+    package init?(seconds: Int) {
         var seconds = seconds
         var parts = unsafe tm()
         guard unsafe gmtime_r(&seconds, &parts) != nil else { return nil }

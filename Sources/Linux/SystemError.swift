@@ -3,16 +3,16 @@
 internal import Glibc
 
 /// A call that the system refused, with its code and what it was about.
-public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The operation that failed, as text that follows "could not": `create an eventfd`.
-    public let operation: String
+    package let operation: String
     /// The `errno` of the call.
-    public let code: Int32
+    package let code: Int32
     /// What to do about it, or nil if that is not known.
-    public let hint: String?
+    package let hint: String?
 
     /// Creates the error of a call that failed with an `errno`.
-    public init(_ operation: String, code: Int32, hint: String? = nil) {
+    package init(_ operation: String, code: Int32, hint: String? = nil) {
         self.operation = operation
         self.code = code
         self.hint = hint
@@ -27,11 +27,11 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     init(_ operation: String) { self.init(operation, code: errno) }
 
     /// The system's text for the code.
-    public var text: String { unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)" }
+    package var text: String { unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)" }
 
     /// The system's text for the error of the call that has just failed on this thread.
-    public static var lastText: String { SystemError("").text }
+    package static var lastText: String { SystemError("").text }
 
     /// One line: `could not start /bin/x: Permission denied`.
-    public var description: String { "could not \(operation): \(text)" + (hint.map { " (\($0))" } ?? "") }
+    package var description: String { "could not \(operation): \(text)" + (hint.map { " (\($0))" } ?? "") }
 }

@@ -4,18 +4,18 @@ internal import CLinux
 internal import Glibc
 
 /// Threads of the program's own, never of Swift's pool.
-public enum SystemThread {
+package enum SystemThread {
     private typealias Body = @Sendable () -> Void
 
     /// Names the calling thread. Only 15 bytes are kept.
-    public static func name(_ name: String) { unsafe loop_name_thread(name) }
+    package static func name(_ name: String) { unsafe loop_name_thread(name) }
 
     /// Starts a thread that runs the body.
     /// - Parameters:
     ///   - name: the name that `top` and debuggers show; only its first 15 bytes count.
     ///   - stackBytes: the largest size of its stack.
     /// - Throws: ``SystemError`` if the system has no space for another thread.
-    public static func start(
+    package static func start(
         _ name: String, stackBytes: Int, body: @escaping @Sendable () -> Void
     ) throws(SystemError) {
         let start = UnsafeMutablePointer<Body>.allocate(capacity: 1)

@@ -3,34 +3,34 @@
 internal import Glibc
 
 /// Terminals by the numbers of their descriptors.
-public enum Terminals {
+package enum Terminals {
     /// The settings of a terminal.
-    public struct Settings: Sendable {
+    package struct Settings: Sendable {
         let settings: termios
     }
 
     /// The columns and rows of a terminal, or nil if it is not a terminal or does not say.
-    public static func size(of descriptor: Int32) -> (columns: Int, rows: Int)? {
+    package static func size(of descriptor: Int32) -> (columns: Int, rows: Int)? {
         var size = winsize()
         guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
     /// The settings of a terminal, or nil if it is not a terminal.
-    public static func settings(of descriptor: Int32) -> Settings? {
+    package static func settings(of descriptor: Int32) -> Settings? {
         var settings = termios()
         return unsafe tcgetattr(descriptor, &settings) == 0 ? Settings(settings: settings) : nil
     }
 
     /// Restores the settings of a terminal.
-    public static func set(_ settings: Settings, on descriptor: Int32) {
+    package static func set(_ settings: Settings, on descriptor: Int32) {
         var settings = settings.settings
         unsafe tcsetattr(descriptor, TCSANOW, &settings)
     }
 
     /// Sets raw mode: keys arrive one by one, without echo, and Ctrl-C is a key.
     /// - Throws: ``SystemError``.
-    public static func makeRaw(_ descriptor: Int32, from settings: Settings) throws(SystemError) {
+    package static func makeRaw(_ descriptor: Int32, from settings: Settings) throws(SystemError) {
         var settings = settings.settings
         unsafe cfmakeraw(&settings)
         guard unsafe tcsetattr(descriptor, TCSANOW, &settings) == 0 else { throw SystemError("change the terminal") }

@@ -1,16 +1,16 @@
-public import LoopCluster
-public import LoopCore
-public import LoopWire
+package import LoopCluster
+package import LoopCore
+package import LoopWire
 
 /// A journal that lasts as long as its process. Every start begins a new history.
 ///
 /// It keeps the newest records up to a limit, for tools that show them. It keeps the promises G1, G2, G5, G6 and G9
 /// to G13 within one reducer process, and none across its restart.
-public struct MemoryJournal: Journal, Sendable {
+package struct MemoryJournal: Journal, Sendable {
     /// The history that the journal was made with.
-    public let history: History
+    package let history: History
     /// The number of records appended so far, or 0 before the first.
-    public private(set) var position: UInt64 = 0
+    package private(set) var position: UInt64 = 0
     /// The newest appends, with at most about twice as many records as the limit.
     private var kept: [RecordLog] = []
     private var keptCount = 0
@@ -20,7 +20,7 @@ public struct MemoryJournal: Journal, Sendable {
     /// - Parameters:
     ///   - history: a random history, a new one for each journal.
     ///   - keepsMax: how many records are kept for tools; 0 keeps none. Up to twice as many may be kept for a time.
-    public init(history: History, keepsMax: Int = 0) {
+    package init(history: History, keepsMax: Int = 0) {
         self.history = history
         self.keepsMax = keepsMax
     }
@@ -30,7 +30,7 @@ public struct MemoryJournal: Journal, Sendable {
     ///   - records: the records of a turn, in order; may be empty.
     ///   - position: the position of the last of them.
     /// - Throws: `JournalError` of kind `.misuse` if the records end at another position.
-    public mutating func append(
+    package mutating func append(
         _ records: RecordLog, through position: UInt64
     ) throws(JournalError) -> JournalReceipt {
         self.position += UInt64(records.count)
@@ -56,10 +56,10 @@ public struct MemoryJournal: Journal, Sendable {
     }
 
     /// The newest records, in order: as many as the limit, or a few more.
-    public var records: [Record] { kept.flatMap { Array($0) } }
+    package var records: [Record] { kept.flatMap { Array($0) } }
 
     /// Does nothing, because no record waits to be written.
-    public mutating func flush() {}
+    package mutating func flush() {}
 
     /// A page of the kept records after a position, in order. Empty at the end.
     /// - Parameters:
@@ -67,7 +67,7 @@ public struct MemoryJournal: Journal, Sendable {
     ///   - bytesMax: the size of the page in bytes, with 64 assumed for a record; at least one record is returned if
     ///     there is one.
     /// - Throws: `JournalError` of kind `.trimmed` if the records after the position are no longer kept.
-    public func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record] {
+    package func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record] {
         let records = self.records
         let first = self.position - UInt64(records.count)
         guard position >= first else {
@@ -80,37 +80,37 @@ public struct MemoryJournal: Journal, Sendable {
     }
 
     /// The seq of the oldest event that is kept, or nil if none is.
-    public func firstSeq() -> Seq? {
+    package func firstSeq() -> Seq? {
         for case .event(let event) in records { return event.seq }
         return nil
     }
 
     /// The position before the oldest record that is kept, whatever the seq.
-    public func position(before seq: Seq) -> UInt64 { position - UInt64(keptCount) }
+    package func position(before seq: Seq) -> UInt64 { position - UInt64(keptCount) }
 
     /// Always empty, because a journal in memory keeps no snapshots.
-    public func snapshots() -> [SnapshotEntry] { [] }
+    package func snapshots() -> [SnapshotEntry] { [] }
 
     /// - Throws: always, `JournalError` of kind `.misuse`, because there are no snapshots.
-    public func content(of snapshot: SnapshotEntry) throws(JournalError) -> [UInt8] {
+    package func content(of snapshot: SnapshotEntry) throws(JournalError) -> [UInt8] {
         throw JournalError(
             .misuse, operation: "read a snapshot", reason: "a journal in memory has none",
             remedy: "keep the loop's history in a file: --journal FILE")
     }
 
     /// Always nil, because a journal in memory keeps no snapshots.
-    public var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? { nil }
+    package var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? { nil }
 
     /// Does nothing: a journal in memory keeps no snapshots.
-    public mutating func add(_ snapshot: SnapshotEntry) {}
+    package mutating func add(_ snapshot: SnapshotEntry) {}
 
     /// Removes nothing, because the limit alone decides what is kept.
     /// - Returns: the seq of the oldest event that is kept, or 0 if none is.
-    public mutating func trim(before seq: Seq) -> Seq { firstSeq() ?? .initial }
+    package mutating func trim(before seq: Seq) -> Seq { firstSeq() ?? .initial }
 
     /// Does nothing, because the journal ends with its process.
-    public mutating func markEnded() {}
+    package mutating func markEnded() {}
 
     /// Does nothing, because there are no files.
-    public mutating func close() {}
+    package mutating func close() {}
 }

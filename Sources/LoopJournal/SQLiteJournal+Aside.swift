@@ -1,4 +1,4 @@
-public import LoopCluster
+package import LoopCluster
 
 extension SQLiteJournal {
     /// Renames a journal and the files that belong to it to `PATH.previous`, so that the next opening makes a new journal. An older
@@ -7,7 +7,7 @@ extension SQLiteJournal {
     /// - Throws: `JournalError` of kind `.locked` if another process writes the journal. Another kind if a file cannot be renamed
     ///   or removed.
     @discardableResult
-    public static func setAside(_ path: String) throws(JournalError) -> String? {
+    package static func setAside(_ path: String) throws(JournalError) -> String? {
         let disk = Disk()
         guard disk.exists(path) else { return nil }
         let from = JournalPaths(path)

@@ -1,7 +1,7 @@
 internal import Linux
-public import LoopCluster
-public import LoopCore
-public import LoopWire
+package import LoopCluster
+package import LoopCore
+package import LoopWire
 
 extension SQLiteJournal {
     /// Keeps the events up to a seq and the records before the next event, and appends a record of a new history. This is the
@@ -19,7 +19,7 @@ extension SQLiteJournal {
     ///   `.misuse` if the journal ends before `seq`, was trimmed beyond it or has an intact snapshot after it, or if there is a
     ///   `PATH.damaged`. `.locked` if another process has the journal. `.foreign` if it is not the loop's journal. `.readOnly` if
     ///   there is no file. Another kind if the system refuses the files.
-    public static func cut(
+    package static func cut(
         _ path: String, loop: String, after seq: Seq, newHistory: History, at time: WallTime, isForced: Bool = false
     ) throws(JournalError) {
         let paths = JournalPaths(path)

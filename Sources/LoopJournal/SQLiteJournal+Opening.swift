@@ -1,6 +1,6 @@
 internal import Linux
-public import LoopCluster
-public import LoopWire
+package import LoopCluster
+package import LoopWire
 
 extension SQLiteJournal {
     /// Opens a journal for writing, or makes a new one.
@@ -20,7 +20,7 @@ extension SQLiteJournal {
     ///   `.busy` if a program that is no reducer is in its way for 10 s. `.moved` if an expected journal is not there. `.foreign`
     ///   if the file is another loop's, of another version or no journal, or if other users may change it. `.corrupt` if
     ///   acknowledged records are missing or damaged. Another kind if the system refuses the files.
-    public static func open(
+    package static func open(
         _ path: String, loop: String, durability: Durability = .fsync, newHistory: History, expected: History? = nil,
         address: String? = nil, whileLocked: ((JournalError) -> Bool)? = nil
     ) throws(JournalError) -> SQLiteJournal {
@@ -30,7 +30,7 @@ extension SQLiteJournal {
     }
 
     /// The address at which peers find the process that has this path's journal, or nil if it names none.
-    public static func ownerAddress(of path: String) -> String? { OwnerLock.address(in: JournalPaths(path).lock) }
+    package static func ownerAddress(of path: String) -> String? { OwnerLock.address(in: JournalPaths(path).lock) }
 
     /// The path of the crash note beside this path's journal.
     package static func crashNote(of path: String) -> String { JournalPaths(path).note }
@@ -113,7 +113,7 @@ extension SQLiteJournal {
     /// Opens a journal for reading, even while a reducer writes it. Each read sees what was appended meanwhile.
     /// - Throws: `JournalError` of kind `.readOnly` if there is no file. `.foreign` if it is no journal or of another version.
     ///   `.corrupt` if a cut was interrupted or the journal's name is damaged. Another kind if the system refuses the files.
-    public static func read(_ path: String) throws(JournalError) -> SQLiteJournal {
+    package static func read(_ path: String) throws(JournalError) -> SQLiteJournal {
         let paths = JournalPaths(path)
         let disk = Disk()
         guard FileSystem.status(ofName: path) != nil else {

@@ -1,4 +1,4 @@
-public import LoopCluster
+package import LoopCluster
 internal import LoopCore
 internal import LoopCollections
 
@@ -7,13 +7,13 @@ extension SQLiteJournal {
 
     /// Reads the bytes of a snapshot and checks them.
     /// - Throws: `JournalError` of kind `.corrupt` if they are not what was written. Another kind if the file cannot be read.
-    public func content(of snapshot: SnapshotEntry) throws(JournalError) -> [UInt8] {
+    package func content(of snapshot: SnapshotEntry) throws(JournalError) -> [UInt8] {
         try folder.content(of: snapshot)
     }
 
     /// Writes the bytes of a snapshot into a file and syncs it. Safe on any thread, while records are appended. The result has size
     /// and checksum filled in, and counts once it is passed to ``add(_:)``. Nil if the journal was opened for reading.
-    public var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? {
+    package var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? {
         guard !isReadOnly else { return nil }
         return { [folder, unlisted] (entry, bytes) throws(JournalError) in
             folder.removeAll(unlisted)
@@ -26,7 +26,7 @@ extension SQLiteJournal {
     /// - Parameter snapshot: the result of ``snapshotWriter``.
     /// - Throws: `JournalError` of kind `.misuse` if the snapshot's position is not one of the journal, or if the journal was
     ///   closed or opened for reading. Another kind if writing fails or has failed before.
-    public func add(_ snapshot: SnapshotEntry) throws(JournalError) {
+    package func add(_ snapshot: SnapshotEntry) throws(JournalError) {
         let operation = "add the snapshot of seq \(snapshot.seq)"
         let file = try writable(operation)
         try check(snapshot, operation)

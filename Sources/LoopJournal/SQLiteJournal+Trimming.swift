@@ -1,5 +1,5 @@
-public import LoopCluster
-public import LoopCore
+package import LoopCluster
+package import LoopCore
 
 extension SQLiteJournal {
     /// Removes whole rows below a seq, up to a snapshot that is intact and not the newest one. That snapshot is kept. Later records
@@ -7,7 +7,7 @@ extension SQLiteJournal {
     /// - Returns: the seq of the oldest remaining event, or that of the next event if none remains.
     /// - Throws: `JournalError` if the journal was closed or opened for reading, or if reading or writing fails or has failed
     ///   before. After an error in writing nothing more can be appended.
-    public func trim(before seq: Seq) throws(JournalError) -> Seq {
+    package func trim(before seq: Seq) throws(JournalError) -> Seq {
         let operation = "trim the records before seq \(seq)"
         let file = try writable(operation)
         try flush()

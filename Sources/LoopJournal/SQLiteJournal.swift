@@ -1,7 +1,7 @@
-public import LoopCluster
-public import LoopCore
+package import LoopCluster
+package import LoopCore
 internal import LoopCollections
-public import LoopWire
+package import LoopWire
 
 /// A journal in a file. Each append is one row of a SQLite database, checksummed and tied to the row before. Snapshots are separate
 /// files. `docs/spec/2-JOURNAL.md` specifies the layout and the rules of recovery.
@@ -10,19 +10,19 @@ public import LoopWire
 ///                                 └──▶ the file, from time to time
 ///
 /// It belongs to one thread. One process at a time may write; others may read meanwhile.
-public final class SQLiteJournal: RowJournal {
+package final class SQLiteJournal: RowJournal {
     /// The path of the file, as passed to the opening.
-    public let path: String
+    package let path: String
     /// The name of the loop that it belongs to.
-    public let loop: String
+    package let loop: String
     /// The first history of the journal, which was made with it. A later one is in a record.
-    public let history: History
+    package let history: History
     /// The guarantee of a receipt. It has no meaning if the journal was opened for reading.
-    public let durability: Durability
+    package let durability: Durability
     /// One line for each finding or repair of the opening that a person should know of. Empty if there was none.
-    public let openReport: [String]
+    package let openReport: [String]
     /// Whether the loop has ended and its outcome was reported.
-    public internal(set) var hasEnded: Bool
+    package internal(set) var hasEnded: Bool
 
     /// The database, or nil once the journal was closed.
     private var file: JournalFile?
@@ -33,7 +33,7 @@ public final class SQLiteJournal: RowJournal {
     var names = OpenNames([])
     /// The error with which a reducer would refuse to open the journal. Nil if a reducer would open it, or has it open, or if it
     /// was not opened for reading.
-    public let startRefusal: JournalError?
+    package let startRefusal: JournalError?
     package let isReadOnly: Bool
     let folder: SnapshotFolder
     private let checkpointPages: Int
@@ -81,16 +81,16 @@ public final class SQLiteJournal: RowJournal {
     private var isLogHeld = false
 
     /// The size of the write-ahead log in bytes while a reader keeps it from starting over, or nil while none does.
-    public var heldLogBytes: Int? { isLogHeld ? file.flatMap { try? $0.logBytes } : nil }
+    package var heldLogBytes: Int? { isLogHeld ? file.flatMap { try? $0.logBytes } : nil }
 
     /// The position of the newest record, even if the record is not written yet, or 0 before the first.
-    public var position: UInt64 { reader.tail.position + pendingCount }
+    package var position: UInt64 { reader.tail.position + pendingCount }
 
     // MARK: Appending
 
     /// Encodes the records of a turn and appends them, like the method that takes a `RecordLog`.
     /// - Throws: `JournalError` as that method does.
-    public func append(_ records: [Record], through position: UInt64) throws(JournalError) -> JournalReceipt {
+    package func append(_ records: [Record], through position: UInt64) throws(JournalError) -> JournalReceipt {
         try append(RecordLog(records), through: position)
     }
 
@@ -102,7 +102,7 @@ public final class SQLiteJournal: RowJournal {
     ///   synced with every durability.
     /// - Throws: `JournalError` of kind `.misuse` if positions or seqs do not follow, or if the journal was closed or opened for
     ///   reading. Another kind if writing or syncing fails. After an error in writing nothing more can be appended.
-    public func append(_ records: RecordLog, through position: UInt64) throws(JournalError) -> JournalReceipt {
+    package func append(_ records: RecordLog, through position: UInt64) throws(JournalError) -> JournalReceipt {
         let operation = "append the records through \(position)"
         _ = try writable(operation)
         guard self.position + UInt64(records.count) == position else {
@@ -126,7 +126,7 @@ public final class SQLiteJournal: RowJournal {
     /// Writes the records that durability `none` has kept in memory. It does not sync them.
     /// - Throws: `JournalError` if writing fails or has failed before, or if the journal was closed or opened for
     ///   reading.
-    public func flush() throws(JournalError) {
+    package func flush() throws(JournalError) {
         let file = try writable("write what was acknowledged")
         try write("write what was acknowledged")
         try checkNames("write what was acknowledged")
@@ -135,7 +135,7 @@ public final class SQLiteJournal: RowJournal {
 
     /// Checks that the names of the journal's files still lead to the files that it writes.
     /// - Throws: `JournalError` of kind `.moved` if a file or its folder was removed, renamed or replaced.
-    public func prove() throws(JournalError) {
+    package func prove() throws(JournalError) {
         _ = try writable("prove that it leads")
         try checkNames("prove that it leads")
     }
@@ -197,7 +197,7 @@ public final class SQLiteJournal: RowJournal {
     /// The seq of the oldest event in the journal, or nil if it has none.
     /// - Throws: `JournalError` if reading fails, if waiting records cannot be written, or if the journal was
     ///   closed.
-    public func firstSeq() throws(JournalError) -> Seq? {
+    package func firstSeq() throws(JournalError) -> Seq? {
         let file = try readable("be read")
         if !isReadOnly { try settle() }
         return try file.number(
@@ -223,7 +223,7 @@ public final class SQLiteJournal: RowJournal {
 
     /// Notes that the loop has ended and its outcome was reported, so that the next run begins with a new journal.
     /// - Throws: `JournalError` if writing fails or has failed before, or if the journal was closed or opened for reading.
-    public func markEnded() throws(JournalError) {
+    package func markEnded() throws(JournalError) {
         let operation = "note that the loop has ended"
         let file = try writable(operation)
         try write(operation)
@@ -234,7 +234,7 @@ public final class SQLiteJournal: RowJournal {
 
     /// Writes what waits, removes the write-ahead log if all went well, and releases the files and the lock. A second call does
     /// nothing. Every other call fails afterwards.
-    public func close() {
+    package func close() {
         guard let file else { return }
         if !isReadOnly, failure == nil {
             try? flush()
@@ -249,7 +249,7 @@ public final class SQLiteJournal: RowJournal {
     }
 
     /// Releases the files as the end of the process would. Nothing more is written.
-    public func abandon() {
+    package func abandon() {
         fileLock = nil
         file = nil
         logWriteOut = nil

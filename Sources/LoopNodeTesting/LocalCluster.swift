@@ -2,7 +2,7 @@ public import LoopCore
 import LoopCollections
 public import LoopNode
 public import LoopWire
-public import ZMQ
+package import ZMQ
 
 /// A whole cluster in the test's own process: a real reducer, real workers and handles, over `inproc://`, in real time.
 ///
@@ -26,7 +26,7 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
     /// The address of its reducer, for nodes that the test makes itself. They need ``context`` too.
     public let address: ReducerAddress = "inproc://loop"
     /// The context of all its sockets.
-    public let context: ZMQContext
+    package let context: ZMQContext
     /// How long the reducer waits for a silent worker.
     public let silenceLimit: Duration
     /// How long a wait may take before it fails.
@@ -314,7 +314,7 @@ extension LocalCluster {
     ///
     ///     let page = try await cluster.ask(.history(from: 1, through: nil, after: nil))
     /// - Throws: the reducer's refusal, or that there was no answer.
-    public nonisolated(nonsending) func ask<Answer: Sendable>(
+    package nonisolated(nonsending) func ask<Answer: Sendable>(
         _ question: AdministrationQuestion<Answer>
     ) async throws -> Answer {
         let (address, context, limit) = (address, context, waitLimit)

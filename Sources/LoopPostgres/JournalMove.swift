@@ -1,6 +1,6 @@
 internal import Linux
-public import LoopCluster
-public import LoopCore
+package import LoopCluster
+package import LoopCore
 internal import LoopJournal
 internal import LoopNode
 internal import LoopWire
@@ -8,19 +8,19 @@ internal import LoopWire
 /// Moves a journal with its rows, history, sessions and snapshots from a file into a database, or back. First the source is marked,
 /// then the copy gets its name. So a process that ends in between never leaves two live journals. A repeated call finishes the
 /// move.
-public enum JournalMove {
+package enum JournalMove {
     /// The result of a move.
-    public struct Moved: Equatable, Sendable {
+    package struct Moved: Equatable, Sendable {
         /// The loop that the journal belongs to.
-        public let loop: String
+        package let loop: String
         /// The position and the seq of its newest record.
-        public let position: UInt64, seq: Seq
+        package let position: UInt64, seq: Seq
     }
 
     /// Moves a journal from a file into a database.
     /// - Throws: `JournalError` of kind `.locked` if a reducer has the file. `.foreign` if it is being moved elsewhere, or if the
     ///   database has a journal of the loop. Another kind if one of them cannot be read or written.
-    public static func file(_ path: String, to url: ConnectionString) throws(JournalError) -> Moved {
+    package static func file(_ path: String, to url: ConnectionString) throws(JournalError) -> Moved {
         let source = try SQLiteJournal.openToMove(path)
         defer { source.close() }
         let (base, tail) = (source.reader.base, source.reader.tail)
@@ -62,7 +62,7 @@ public enum JournalMove {
     ///   - path: the path of the file, which must not exist yet.
     /// - Throws: `JournalError` of kind `.locked` if a reducer has the journal. `.foreign` if there is such a file, or if no loop
     ///   is named and the database does not have exactly one. Another kind if one of them cannot be read or written.
-    public static func database(
+    package static func database(
         _ url: ConnectionString, loop: String?, to path: String
     ) throws(JournalError) -> Moved {
         guard let loop else { return try database(url, loop: try onlyLoop(of: url), to: path) }

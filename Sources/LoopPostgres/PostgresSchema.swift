@@ -1,10 +1,10 @@
-public import LoopCluster
+package import LoopCluster
 internal import LoopWire
 
 /// The tables of journals in a database. `docs/spec/3-POSTGRES.md` specifies them.
-public enum PostgresSchema {
+package enum PostgresSchema {
     /// The version that this program supports.
-    public static let version: Int64 = 2
+    package static let version: Int64 = 2
 
     /// A number for the advisory lock that no other program of the database uses: "Loop" in ASCII, twice.
     private static let advisoryLock: Int64 = 0x4c6f_6f70_4c6f_6f70
@@ -62,7 +62,7 @@ public enum PostgresSchema {
     /// - Throws: `JournalError` of kind `.unreachable` if the database cannot be reached, or another host does not answer in time.
     ///   `.readOnly` if the role may not create tables. `.foreign` if the tables are of another version.
     @discardableResult
-    public static func create(
+    package static func create(
         _ url: ConnectionString, note: (String) -> Void = { _ in }
     ) throws(JournalError) -> Bool {
         let operation = "make the tables of journals"

@@ -2,16 +2,16 @@
 
 internal import CZMQ
 internal import Glibc
-public import LoopKeys
+package import LoopKeys
 
 /// Makes key pairs with libzmq.
 extension KeyPair {
     /// Whether the loaded libzmq supports CURVE. Debian's does.
-    public static var isSupported: Bool { unsafe zmq_has("curve") == 1 }
+    package static var isSupported: Bool { unsafe zmq_has("curve") == 1 }
 
     /// Makes a new random pair.
     /// - Throws: ``ZMQError`` if libzmq was built without CURVE.
-    public init() throws(ZMQError) {
+    package init() throws(ZMQError) {
         var publicText = Self.emptyText
         var secretText = Self.emptyText
         let result = unsafe loopzmq_keypair(&publicText, &secretText)
@@ -21,7 +21,7 @@ extension KeyPair {
 
     /// Computes the public key that belongs to a secret one.
     /// - Throws: ``ZMQError`` if libzmq was built without CURVE.
-    public init(of secretKey: SecretKey) throws(ZMQError) {
+    package init(of secretKey: SecretKey) throws(ZMQError) {
         var publicText = Self.emptyText
         let result = unsafe loopzmq_public_key(&publicText, secretKey.z85)
         if result < 0 { throw ZMQError(.makeKeys, code: -result) }

@@ -2,7 +2,7 @@
 
 internal import CZMQ
 internal import Glibc
-public import LoopKeys
+package import LoopKeys
 
 /// Properties of the connection that brought a message. They are looked up only when they are read.
 ///
@@ -12,7 +12,7 @@ extension Message {
     /// message has ``SocketSecurity/server(secretKey:domain:)``. A sender without keys cannot forge it.
     ///
     /// The key was allowed when the connection was made. It may not be allowed any more.
-    public var peerKey: PublicKey? {
+    package var peerKey: PublicKey? {
         guard isAuthenticated, let text = unsafe zmq_msg_gets(frame, "User-Id") else { return nil }
         let count = unsafe strnlen(text, 41)
         let characters = unsafe UnsafeRawBufferPointer(start: text, count: count).bindMemory(to: UInt8.self)
@@ -23,18 +23,18 @@ extension Message {
     /// that received the message has ``SocketSecurity/server(secretKey:domain:)``.
     ///
     /// Trust only names that the authenticator gives to each connection. The peer may have set others itself.
-    public func property(_ name: String) -> String? {
+    package func property(_ name: String) -> String? {
         isAuthenticated && name.hasPrefix("X-") ? text(name) : nil
     }
 
     /// The address of the sender: an IP address without the port, `localhost:UID:GID:PID` for `ipc://`, or nil for `inproc://`.
-    public var peerAddress: String? { text("Peer-Address") }
+    package var peerAddress: String? { text("Peer-Address") }
 
     /// The descriptor of the connection that brought the message, or nil for `inproc://`.
     ///
     /// The connection may have ended since, and another file may have the number. So duplicate it before use, and check that the
     /// duplicate is a connection of the socket's endpoint.
-    public var peerDescriptor: Int32? {
+    package var peerDescriptor: Int32? {
         let number = unsafe zmq_msg_get(frame, ZMQ_SRCFD)
         return number >= 0 ? number : nil
     }

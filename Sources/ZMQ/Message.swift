@@ -6,7 +6,7 @@ internal import CZMQ
 ///
 /// A small frame keeps a larger block of the connection in memory. So copy the bytes that are needed after the turn with
 /// ``copy()``.
-@safe public struct Message: ~Copyable {
+@safe package struct Message: ~Copyable {
     /// Allocated on the heap, because a message must not move in memory.
     let frame: UnsafeMutablePointer<zmq_msg_t>
 
@@ -14,7 +14,7 @@ internal import CZMQ
     var isAuthenticated = false
 
     /// An empty message.
-    public init() {
+    package init() {
         unsafe frame = .allocate(capacity: 1)
         unsafe zmq_msg_init(frame)
     }
@@ -25,13 +25,13 @@ internal import CZMQ
     }
 
     /// The number of bytes.
-    public var count: Int { unsafe zmq_msg_size(frame) }
+    package var count: Int { unsafe zmq_msg_size(frame) }
 
     /// Whether another frame of this multipart message follows.
     var hasMore: Bool { unsafe zmq_msg_more(frame) != 0 }
 
     /// The bytes as a new array.
-    public borrowing func copy() -> [UInt8] {
+    package borrowing func copy() -> [UInt8] {
         unsafe [UInt8](UnsafeRawBufferPointer(start: zmq_msg_data(frame), count: zmq_msg_size(frame)))
     }
 }

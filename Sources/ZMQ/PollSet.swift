@@ -10,9 +10,9 @@ internal import Glibc
 /// thread checks the state of each used socket before it sleeps.
 ///
 /// A closed socket is no longer watched. A descriptor must stay open while it is in the set.
-public struct PollSet: ~Copyable {
+package struct PollSet: ~Copyable {
     /// Names one member of a set.
-    public struct Item: Sendable, Hashable {
+    package struct Item: Sendable, Hashable {
         let index: Int
     }
 
@@ -36,26 +36,26 @@ public struct PollSet: ~Copyable {
     private var descriptors: [pollfd] = []
 
     /// Creates an empty set.
-    public init() {}
+    package init() {}
 
     /// Watches a socket of this thread.
     /// - Returns: the item that names the socket in this set.
     @discardableResult
-    public mutating func add(_ socket: borrowing Socket, for interest: Readiness = .readable) -> Item {
+    package mutating func add(_ socket: borrowing Socket, for interest: Readiness = .readable) -> Item {
         append(Member(socket: socket.handle, interest: interest), socket.handle.descriptor)
     }
 
     /// Watches for events of a socket of this thread.
     /// - Returns: the item that names the monitor in this set.
     @discardableResult
-    public mutating func add(_ monitor: borrowing SocketMonitor) -> Item {
+    package mutating func add(_ monitor: borrowing SocketMonitor) -> Item {
         append(Member(socket: monitor.readerHandle, interest: .readable), monitor.readerHandle.descriptor)
     }
 
     /// Watches a descriptor of the system: an eventfd, a pipe.
     /// - Returns: the item that names the descriptor in this set.
     @discardableResult
-    public mutating func add(descriptor: Int32, for interest: Readiness = .readable) -> Item {
+    package mutating func add(descriptor: Int32, for interest: Readiness = .readable) -> Item {
         append(Member(socket: nil, interest: interest), descriptor)
     }
 
@@ -71,14 +71,14 @@ public struct PollSet: ~Copyable {
     }
 
     /// Changes what the set waits for; an empty interest ignores the item until the next change.
-    public mutating func watch(_ item: Item, for interest: Readiness) {
+    package mutating func watch(_ item: Item, for interest: Readiness) {
         members[item.index].interest = interest
         members[item.index].readiness = []
         descriptors[item.index].events = members[item.index].events
     }
 
     /// Stops watching the item. It may name another member from here on. The other items stay valid.
-    public mutating func remove(_ item: Item) {
+    package mutating func remove(_ item: Item) {
         members[item.index] = Member(socket: nil, interest: [])
         descriptors[item.index] = pollfd(fd: -1, events: 0, revents: 0)
         free.append(item.index)
@@ -90,7 +90,7 @@ public struct PollSet: ~Copyable {
     /// - Returns: the number of items that are ready.
     /// - Throws: ``ZMQError``. Its ``ZMQError/isTerminated`` is true if the context of a watched socket was terminated.
     @discardableResult
-    public mutating func wait(milliseconds: Int?) throws(ZMQError) -> Int {
+    package mutating func wait(milliseconds: Int?) throws(ZMQError) -> Int {
         let ends = milliseconds.map { $0 > 0 ? monotonicMilliseconds() + $0 : 0 }
         while true {
             let isReady = try askUsed()
@@ -148,13 +148,13 @@ public struct PollSet: ~Copyable {
     }
 
     /// The readiness of an item, as the last ``wait(milliseconds:)`` found it.
-    public func readiness(of item: Item) -> Readiness { members[item.index].readiness }
+    package func readiness(of item: Item) -> Readiness { members[item.index].readiness }
 
     /// Whether the last ``wait(milliseconds:)`` found a message, or bytes, to receive.
-    public func isReadable(_ item: Item) -> Bool { readiness(of: item).contains(.readable) }
+    package func isReadable(_ item: Item) -> Bool { readiness(of: item).contains(.readable) }
 
     /// Whether the last ``wait(milliseconds:)`` found space to send.
-    public func isWritable(_ item: Item) -> Bool { readiness(of: item).contains(.writable) }
+    package func isWritable(_ item: Item) -> Bool { readiness(of: item).contains(.writable) }
 }
 
 private func monotonicMilliseconds() -> Int {

@@ -5,12 +5,12 @@ internal import CZMQ
 /// The name that a router gave to one connection. It serves only to address an answer.
 ///
 /// A peer that connects again gets another one. So the body of a message must identify the peer.
-public struct RoutingID: Sendable, Hashable, CustomStringConvertible {
+package struct RoutingID: Sendable, Hashable, CustomStringConvertible {
     /// 5 bytes for Loop's peers; up to 255 for a foreign peer that chose its own.
-    public private(set) var bytes: [UInt8]
+    package private(set) var bytes: [UInt8]
 
     /// Creates a routing ID from its bytes. Without bytes, it is empty, to receive into.
-    public init(_ bytes: [UInt8] = []) {
+    package init(_ bytes: [UInt8] = []) {
         self.bytes = bytes
     }
 
@@ -21,7 +21,7 @@ public struct RoutingID: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// In hexadecimal digits, for logs.
-    public var description: String {
+    package var description: String {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

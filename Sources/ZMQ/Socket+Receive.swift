@@ -11,7 +11,7 @@ extension Socket {
     ///
     /// - Returns: false if there is none now, or if only malformed ones came. Then the poll set shows the rest.
     /// - Throws: ``ZMQError`` if the context was terminated, or if sockets of this kind do not receive.
-    public mutating func receive(into message: inout Message) throws(ZMQError) -> Bool {
+    package mutating func receive(into message: inout Message) throws(ZMQError) -> Bool {
         precondition(kind != .router, "a router's messages have a sender; use receive(from:into:)")
         message.isAuthenticated = isAuthenticating
         for _ in 0..<Self.malformedInARowMax {
@@ -26,7 +26,7 @@ extension Socket {
     ///
     /// - Returns: false if there is none now, or if only malformed ones came. Then the poll set shows the rest.
     /// - Throws: ``ZMQError`` if the context was terminated.
-    public mutating func receive(
+    package mutating func receive(
         from peer: inout RoutingID, into message: inout Message
     ) throws(ZMQError) -> Bool {
         precondition(kind == .router, "only a router knows its senders, this is a \(kind) socket")

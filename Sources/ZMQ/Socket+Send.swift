@@ -4,7 +4,7 @@ internal import CZMQ
 internal import Glibc
 
 /// The result of sending a message. Only `sent` means that libzmq has taken it.
-public enum SendResult: Sendable, Equatable {
+package enum SendResult: Sendable, Equatable {
     /// libzmq has a copy. That proves nothing about its arrival.
     case sent
     /// The queue is full, or there is no peer to queue for. Wait for ``Readiness/writable``.
@@ -16,19 +16,19 @@ public enum SendResult: Sendable, Equatable {
 extension Socket {
     /// Queues a copy of the bytes as one message. Never waits.
     /// - Throws: ``ZMQError`` if the context was terminated, or if sockets of this kind do not send.
-    public mutating func send(_ bytes: [UInt8]) throws(ZMQError) -> SendResult {
+    package mutating func send(_ bytes: [UInt8]) throws(ZMQError) -> SendResult {
         try unsafe result(loopzmq_send(raw, bytes, bytes.count, 0))
     }
 
     /// Queues a copy of the bytes as one message. Never waits.
     /// - Throws: ``ZMQError`` if the context was terminated, or if sockets of this kind do not send.
-    public mutating func send(_ bytes: RawSpan) throws(ZMQError) -> SendResult {
+    package mutating func send(_ bytes: RawSpan) throws(ZMQError) -> SendResult {
         try unsafe result(bytes.withUnsafeBytes { unsafe loopzmq_send(raw, $0.baseAddress, $0.count, 0) })
     }
 
     /// Queues a copy of the bytes for one peer of a router. Never waits.
     /// - Throws: ``ZMQError`` if the context was terminated.
-    public mutating func send(_ bytes: [UInt8], to peer: RoutingID) throws(ZMQError) -> SendResult {
+    package mutating func send(_ bytes: [UInt8], to peer: RoutingID) throws(ZMQError) -> SendResult {
         precondition(kind == .router, "only a router sends to a routing ID, this is a \(kind) socket")
         // The first frame chooses the peer. It can meet a full queue or a missing peer; the second frame cannot.
         let chosen = try unsafe result(loopzmq_send(raw, peer.bytes, peer.bytes.count, 1))

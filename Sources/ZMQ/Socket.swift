@@ -11,21 +11,21 @@ internal import Linux
 /// An `inproc://` name is free as soon as its socket is closed. A port is free a moment later, at the latest when the context has
 /// ended. The file of an `ipc://` path is removed. No call waits; ``PollSet`` does. Messages are single frames. A multipart message
 /// of a foreign peer is dropped and counted in ``malformedMessages``, so that it cannot shift the frames of other peers.
-@safe public struct Socket: ~Copyable {
+@safe package struct Socket: ~Copyable {
     let handle: SocketHandle
     let raw: UnsafeMutableRawPointer
     /// The messaging pattern, which decides how the socket may be used.
-    public let kind: SocketKind
+    package let kind: SocketKind
     /// Whether the socket requires keys of its peers.
     let isAuthenticating: Bool
     /// The number of messages that were dropped because they had the wrong number of frames.
-    public internal(set) var malformedMessages: UInt64 = 0
+    package internal(set) var malformedMessages: UInt64 = 0
 
     /// Creates a socket that is neither bound nor connected.
     /// - Parameter options: settings for the life of the socket.
     /// - Throws: ``ZMQError`` if there are too many sockets or files, if the context was terminated, or if the security options
     ///   cannot be applied.
-    public init(
+    package init(
         _ kind: SocketKind, in context: ZMQContext, options: SocketOptions = SocketOptions()
     ) throws(ZMQError) {
         handle = try SocketHandle(kind, in: context, options: options)
@@ -46,7 +46,7 @@ internal import Linux
     /// - Throws: ``ZMQError`` if the endpoint is malformed or taken, or if the system refuses it. ``ZMQError/hint`` says what to
     ///   do.
     @discardableResult
-    public mutating func bind(_ endpoint: String) throws(ZMQError) -> String {
+    package mutating func bind(_ endpoint: String) throws(ZMQError) -> String {
         try handle.security.check(.bind, endpoint)
         try setFamily(for: endpoint, .bind)
         if BoundEndpoint.isTaken(endpoint) { throw ZMQError(.bind, code: EADDRINUSE, endpoint: endpoint) }
@@ -92,7 +92,7 @@ internal import Linux
     ///   - security: a server with keys, like the socket itself.
     /// - Throws: ``ZMQError`` as ``bind(_:)`` does, and if libzmq has not applied the settings.
     @discardableResult
-    public mutating func bind(_ endpoint: String, security: SocketSecurity) throws(ZMQError) -> String {
+    package mutating func bind(_ endpoint: String, security: SocketSecurity) throws(ZMQError) -> String {
         precondition(isAuthenticating && security.isServer, "only a server with keys has another key")
         try handle.use(security)
         defer { try? handle.use(handle.security) }
@@ -101,14 +101,14 @@ internal import Linux
 
     /// Stops listening at an endpoint that ``bind(_:)`` returned. Existing connections stay.
     /// - Throws: ``ZMQError`` if the socket is not bound there, or if the context was terminated.
-    public mutating func unbind(_ endpoint: String) throws(ZMQError) {
+    package mutating func unbind(_ endpoint: String) throws(ZMQError) {
         try unsafe check(loopzmq_unbind(raw, endpoint), .unbind, endpoint)
         handle.didUnbind(endpoint)
     }
 
     /// Connects to an endpoint, now and whenever the connection is lost. The peer may bind later.
     /// - Throws: ``ZMQError`` if the endpoint is malformed or the context was terminated, but not if no peer is there.
-    public mutating func connect(_ endpoint: String) throws(ZMQError) {
+    package mutating func connect(_ endpoint: String) throws(ZMQError) {
         try handle.security.check(.connect, endpoint)
         try setFamily(for: endpoint, .connect)
         try unsafe check(loopzmq_connect(raw, endpoint), .connect, endpoint)
@@ -116,7 +116,7 @@ internal import Linux
 
     /// Ends the connection to an endpoint, and drops the messages that are queued for it.
     /// - Throws: ``ZMQError`` if the socket was not connected there, or if the context was terminated.
-    public mutating func disconnect(_ endpoint: String) throws(ZMQError) {
+    package mutating func disconnect(_ endpoint: String) throws(ZMQError) {
         try unsafe check(loopzmq_disconnect(raw, endpoint), .disconnect, endpoint)
     }
 
@@ -136,14 +136,14 @@ internal import Linux
     /// Subscribes to every message that starts with these bytes. A prefix has at most 245 bytes, because libzmq 4.3.4 has an error
     /// with longer ones.
     /// - Throws: ``ZMQError`` if the socket is not a `sub`, or if the context was terminated.
-    public mutating func subscribe(_ prefix: [UInt8]) throws(ZMQError) {
+    package mutating func subscribe(_ prefix: [UInt8]) throws(ZMQError) {
         precondition(prefix.count <= 245, "a topic prefix has at most 245 bytes, not \(prefix.count)")
         try unsafe check(loopzmq_set(raw, ZMQ_SUBSCRIBE, prefix, prefix.count), .subscribe)
     }
 
     /// Cancels one ``subscribe(_:)`` of this prefix.
     /// - Throws: ``ZMQError`` if the socket is not a `sub`, or if the context was terminated.
-    public mutating func unsubscribe(_ prefix: [UInt8]) throws(ZMQError) {
+    package mutating func unsubscribe(_ prefix: [UInt8]) throws(ZMQError) {
         try unsafe check(loopzmq_set(raw, ZMQ_UNSUBSCRIBE, prefix, prefix.count), .unsubscribe)
     }
 

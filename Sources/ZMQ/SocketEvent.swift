@@ -1,9 +1,9 @@
 internal import CZMQ
 
 /// An event of a socket's connection, as libzmq's monitor reports it. The descriptors of ended connections are reused.
-public struct SocketEvent: Sendable, Equatable {
+package struct SocketEvent: Sendable, Equatable {
     /// What happened, with the descriptor of the connection or the `errno` if libzmq reports it.
-    public enum Kind: Sendable, Equatable {
+    package enum Kind: Sendable, Equatable {
         /// A connection to the endpoint was made. The handshake follows.
         case connected(descriptor: Int32)
         /// The connection is tried again after a pause.
@@ -29,7 +29,7 @@ public struct SocketEvent: Sendable, Equatable {
     }
 
     /// The reason why a handshake has failed.
-    public enum HandshakeFailure: Sendable, Equatable {
+    package enum HandshakeFailure: Sendable, Equatable {
         /// The connection ended, or the time was over, with the `errno`. A client with the wrong server key sees this.
         case noDetail(code: Int32)
         /// One side has keys, and the other has none.
@@ -41,12 +41,12 @@ public struct SocketEvent: Sendable, Equatable {
     }
 
     /// What happened.
-    public let kind: Kind
+    package let kind: Kind
     /// The endpoint of this side, such as `tcp://127.0.0.1:7710`.
-    public let endpoint: String
+    package let endpoint: String
 
     /// Creates an event from its parts.
-    public init(_ kind: Kind, at endpoint: String) {
+    package init(_ kind: Kind, at endpoint: String) {
         self.kind = kind
         self.endpoint = endpoint
     }

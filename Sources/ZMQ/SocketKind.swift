@@ -1,7 +1,7 @@
 internal import CZMQ
 
 /// The messaging pattern of a socket.
-public enum SocketKind: String, Sendable {
+package enum SocketKind: String, Sendable {
     /// Sends to every subscriber whose prefix matches. Drops messages for slow subscribers. It also receives a message for each
     /// first subscription and last unsubscription of a prefix: the byte 1 or 0, then the prefix.
     case xpub

@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// Read it often. If too many events are unread, libzmq waits for the reader, and with it every connection of the context. A socket
 /// has one monitor, and a later one ends the earlier.
-public struct SocketMonitor: ~Copyable {
+package struct SocketMonitor: ~Copyable {
     private static let count = Atomic(0)
 
     private let watched: SocketHandle
@@ -17,7 +17,7 @@ public struct SocketMonitor: ~Copyable {
     /// Starts to watch. Create it before the socket is bound or connected, because it does not report earlier events.
     /// - Parameter eventsMax: how many events may wait to be read, at least 1. libzmq adds 1000 of its own.
     /// - Throws: ``ZMQError`` if there are too many sockets or files, or if the context was terminated.
-    public init(_ socket: borrowing Socket, eventsMax: Int = 65_536) throws(ZMQError) {
+    package init(_ socket: borrowing Socket, eventsMax: Int = 65_536) throws(ZMQError) {
         var options = SocketOptions()
         options.receiveMessagesMax = eventsMax
         var reader = try Socket(.pair, in: socket.handle.context, options: options)
@@ -37,7 +37,7 @@ public struct SocketMonitor: ~Copyable {
 
     /// Takes the next event if there is one, and never waits. ``PollSet`` does.
     /// - Throws: ``ZMQError`` if the context was terminated.
-    public mutating func next() throws(ZMQError) -> SocketEvent? {
+    package mutating func next() throws(ZMQError) -> SocketEvent? {
         while true {
             reader.handle.hidden = [.readable, .writable]
             guard let frames = try unsafe Multipart.receive(from: reader.raw, by: message, waits: false) else {

@@ -6,33 +6,33 @@ internal import CZMQ
 /// keepalive detects a dead host after 25 s. Routing is mandatory for routers. IPv6 is on unless an endpoint has an IPv4 address,
 /// and `tcp://*` binds both families. libzmq's own heartbeats are off, because they abort the process when a subscriber connects
 /// slowly.
-public struct SocketOptions: Sendable {
+package struct SocketOptions: Sendable {
     /// The size of the largest message that a peer may send, in bytes, at least 1. A larger one disconnects that peer.
-    public var messageBytesMax: Int = 2 << 20
+    package var messageBytesMax: Int = 2 << 20
     /// The send high-water mark: how many messages may wait for one peer. At least 1.
-    public var sendMessagesMax: Int = 1000
+    package var sendMessagesMax: Int = 1000
     /// The receive high-water mark: how many messages of one peer may wait here. At least 1.
-    public var receiveMessagesMax: Int = 1000
+    package var receiveMessagesMax: Int = 1000
     /// How long a peer may take for the handshake.
-    public var handshakeLimit: Duration = .seconds(3)
+    package var handshakeLimit: Duration = .seconds(3)
     /// The pause before a lost connection is tried again.
-    public var reconnectDelay: Duration = .milliseconds(100)
+    package var reconnectDelay: Duration = .milliseconds(100)
     /// The pause doubles with each failure up to this. Nil keeps it constant.
-    public var reconnectDelayMax: Duration? = .seconds(2)
+    package var reconnectDelayMax: Duration? = .seconds(2)
     /// How long a closed socket continues to send its queued messages. Its context does not end before that.
-    public var lingerLimit: Duration = .zero
+    package var lingerLimit: Duration = .zero
     /// Whether messages are queued only for existing connections, and not for those that are being made.
-    public var immediate: Bool = false
+    package var immediate: Bool = false
     /// How long a peer may accept none of a TCP connection's unacknowledged bytes before the connection ends. Nil leaves it to the
     /// system. Nothing else detects a peer that never reads.
-    public var stalledLimit: Duration?
+    package var stalledLimit: Duration?
     /// Whether a publisher receives every subscription, and not only the first of each topic.
-    public var reportsEverySubscription: Bool = false
+    package var reportsEverySubscription: Bool = false
     /// The peers that may connect, and the keys.
-    public var security: SocketSecurity = .none
+    package var security: SocketSecurity = .none
 
     /// Creates the default options.
-    public init() {}
+    package init() {}
 
     /// The options of libzmq and the bytes of their values, in the order in which they are set.
     func settings(for kind: SocketKind) -> [(option: Int32, value: [UInt8])] {

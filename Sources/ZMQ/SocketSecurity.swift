@@ -2,13 +2,13 @@
 
 internal import CZMQ
 internal import Glibc
-public import LoopKeys
+package import LoopKeys
 
 /// Which peers may connect to a socket, and by which keys. With keys all bytes are encrypted (CURVE), and both sides know each
 /// other's key.
 ///
 /// A socket with keys does not talk to one without keys: the handshake fails. It uses `tcp://` and `ipc://` only.
-public enum SocketSecurity: Sendable {
+package enum SocketSecurity: Sendable {
     /// Every peer that reaches the socket may connect. Bytes are not encrypted.
     case none
     /// Peers may connect if they know the public key of this socket and the authenticator of the context admits them

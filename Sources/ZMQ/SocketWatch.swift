@@ -6,7 +6,7 @@ internal import Linux
 /// Reads the events of some sockets on a thread of its own, so that no event waits while their owner does other work.
 ///
 /// It belongs to the thread of the sockets. Call ``stop()`` before they close.
-public final class SocketWatch {
+package final class SocketWatch {
     /// The descriptors that the thread shares with its watch.
     private final class Signals: Sendable {
         let stop: Descriptor
@@ -35,7 +35,7 @@ public final class SocketWatch {
 
     /// Creates a watch of no socket.
     /// - Throws: ``ZMQError`` if there are too many files.
-    public init() throws(ZMQError) {
+    package init() throws(ZMQError) {
         do throws(SystemError) {
             signals = try Signals()
         } catch {
@@ -47,7 +47,7 @@ public final class SocketWatch {
 
     /// Watches a socket that is not bound yet. Earlier events are not reported.
     /// - Throws: ``ZMQError`` if there are too many sockets or files.
-    public func add(_ socket: borrowing Socket) throws(ZMQError) {
+    package func add(_ socket: borrowing Socket) throws(ZMQError) {
         precondition(!isRunning, "a socket is added to a watch that runs")
         readers.all.append(Reader(try SocketMonitor(socket)))
     }
@@ -59,7 +59,7 @@ public final class SocketWatch {
     ///   - pulse: called on the thread at its start, and again after the number of milliseconds that it last returned. Events do
     ///     not bring it forward, however many there are.
     /// - Throws: ``ZMQError`` if the system has no space for another thread.
-    public func start(
+    package func start(
         _ name: String, tell: @escaping @Sendable (Int, SocketEvent) -> Void, pulse: @escaping @Sendable () -> Int
     ) throws(ZMQError) {
         nonisolated(unsafe) let readers = readers
@@ -105,7 +105,7 @@ public final class SocketWatch {
     }
 
     /// Ends the thread, and waits until it has ended. That takes up to one call of `tell` or `pulse`. May be called again.
-    public func stop() {
+    package func stop() {
         guard isRunning else { return }
         isRunning = false
         signals.stop.signal()

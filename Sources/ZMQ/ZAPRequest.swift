@@ -1,15 +1,15 @@
-public import LoopKeys
+package import LoopKeys
 
 /// The question whether the owner of a key may connect, which libzmq asks once for each connection (ZeroMQ RFC 27). By then the
 /// peer has proved that it has the secret key.
-public struct ZAPRequest: Sendable, Equatable {
+package struct ZAPRequest: Sendable, Equatable {
     /// The domain of the socket at which the peer connects, from its ``SocketSecurity``.
-    public let domain: String
+    package let domain: String
     /// The address of the peer: an IP address without the port, or `localhost:UID:GID:PID` for `ipc://`. Log it, but base no
     /// decision on it.
-    public let address: String
+    package let address: String
     /// The key of the peer.
-    public let key: PublicKey
+    package let key: PublicKey
     /// Identifies the question in its answer.
     let requestID: [UInt8]
 

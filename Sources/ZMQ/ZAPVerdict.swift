@@ -1,5 +1,5 @@
 /// The decision about a connection with a known key.
-public enum ZAPVerdict: Sendable, Equatable {
+package enum ZAPVerdict: Sendable, Equatable {
     /// The connection is admitted, and each of its messages carries the key and these properties (``Message/property(_:)``).
     ///
     /// A name begins with `X-` and has up to 255 letters, digits, `-`, `_`, `.` and `+`. A value has up to 65,535 bytes and no NUL.
@@ -14,4 +14,4 @@ public enum ZAPVerdict: Sendable, Equatable {
 }
 
 /// Decides which peers may connect to the sockets of a context: see ``ZMQContext/init(ioThreads:authenticator:)``.
-public typealias ZAPAuthenticator = @Sendable (ZAPRequest) throws -> ZAPVerdict
+package typealias ZAPAuthenticator = @Sendable (ZAPRequest) throws -> ZAPVerdict

@@ -22,7 +22,7 @@ internal import Linux
     ///     return soon, because handshakes and the end of the context wait for it. If it throws, the peer is not admitted. It must
     ///     not own the context, which would then never end.
     /// - Throws: ``ZMQError`` if the system refuses memory, descriptors or threads.
-    public init(ioThreads: Int = 1, authenticator: ZAPAuthenticator? = nil) throws(ZMQError) {
+    package init(ioThreads: Int = 1, authenticator: ZAPAuthenticator? = nil) throws(ZMQError) {
         precondition(ioThreads >= 1, "a context needs at least 1 I/O thread, not \(ioThreads)")
         _ = Self.isSeeded
         guard let handle = unsafe zmq_ctx_new() else { throw ZMQError(.createContext, code: zmq_errno()) }
@@ -45,7 +45,7 @@ internal import Linux
 
     /// Wakes every call that waits on a socket of this context. From now on all of them fail with ``ZMQError/isTerminated``. May be
     /// called from any thread, and more than once.
-    public func terminate() {
+    package func terminate() {
         _ = unsafe loopzmq_context_shutdown(handle)
     }
 

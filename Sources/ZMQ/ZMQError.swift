@@ -6,9 +6,9 @@ internal import Glibc
 /// An error of libzmq: the operation, the system's code, and the endpoint if it is known.
 ///
 /// A call that would block, or a router's message to a missing peer, gives a value of ``SendResult`` and no error.
-public struct ZMQError: Error, Sendable, Equatable, CustomStringConvertible {
+package struct ZMQError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The operation that failed. The raw values follow "could not" in the description.
-    public enum Operation: String, Sendable, Equatable {
+    package enum Operation: String, Sendable, Equatable {
         /// Making a ``ZMQContext``.
         case createContext = "create a ZeroMQ context"
         /// Making a ``Socket``.
@@ -42,27 +42,27 @@ public struct ZMQError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     /// The operation that failed.
-    public let operation: Operation
+    package let operation: Operation
     /// The `errno` of the call, or one of libzmq's own codes.
-    public let code: Int32
+    package let code: Int32
     /// The endpoint of a bind, unbind, connect or disconnect, or nil.
-    public let endpoint: String?
+    package let endpoint: String?
 
     /// Creates an error from its parts.
-    public init(_ operation: Operation, code: Int32, endpoint: String? = nil) {
+    package init(_ operation: Operation, code: Int32, endpoint: String? = nil) {
         self.operation = operation
         self.code = code
         self.endpoint = endpoint
     }
 
     /// Whether the context was terminated. The owner then closes its sockets and ends.
-    public var isTerminated: Bool { code == ETERM }
+    package var isTerminated: Bool { code == ETERM }
 
     /// The meaning of the code, as the system words it.
-    public var text: String { unsafe String(cString: zmq_strerror(code)) }
+    package var text: String { unsafe String(cString: zmq_strerror(code)) }
 
     /// The remedy, if one is known for this operation and code.
-    public var hint: String? {
+    package var hint: String? {
         switch (operation, code) {
         case (.bind, EADDRINUSE): "another process is bound there; stop it or choose another endpoint"
         case (.bind, EEXIST): "what is there is no socket; remove it, or choose another path"
@@ -87,7 +87,7 @@ public struct ZMQError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     /// One line for people: `could not bind tcp://0.0.0.0:7710: Address already in use (another process …)`.
-    public var description: String {
+    package var description: String {
         var line = "could not \(operation.rawValue)"
         if let endpoint { line += " \(endpoint)" }
         line += ": \(text)"

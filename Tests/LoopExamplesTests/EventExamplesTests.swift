@@ -51,7 +51,7 @@ import Testing
     private static func cases(in file: String) throws -> Set<String> {
         let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
         let body = try #require(
-            text.firstMatch(of: #/\n    public enum Event: [^\n]*\n((?:        [^\n]*\n|\n)*)    \}\n/#))
+            text.firstMatch(of: #/\n    (?:public|package) enum Event: [^\n]*\n((?:        [^\n]*\n|\n)*)    \}\n/#))
         let lines = body.1.split(separator: "\n").filter { $0.hasPrefix("        case ") }
         // A comma between cases is outside of parentheses.
         return Set(

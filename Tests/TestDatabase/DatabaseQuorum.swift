@@ -3,12 +3,12 @@ internal import Linux
 internal import LoopCollections
 internal import LoopCore
 internal import LoopNode
-public import LoopPostgres
+package import LoopPostgres
 
 /// PostgreSQL servers of a test's own: a primary and two that follow it, one of which must confirm each commit; or a primary alone.
 /// They are promoted and joined by the rules of docs/high-availability.md.
-public final class DatabaseQuorum: Sendable {
-    public let servers: [DatabaseServer]
+package final class DatabaseQuorum: Sendable {
+    package let servers: [DatabaseServer]
     private let folder: TemporaryFolder
     private let leading = Locked(0)
 
@@ -17,7 +17,7 @@ public final class DatabaseQuorum: Sendable {
 
     /// Makes the servers, and returns when both others follow the first.
     /// - Parameter places: one or three, in the order in which they are in the URL.
-    public init(_ places: [DatabaseServer.Place] = ["n1", "n2", "n3"].map { .init($0) }) async throws {
+    package init(_ places: [DatabaseServer.Place] = ["n1", "n2", "n3"].map { .init($0) }) async throws {
         let folder = try TemporaryFolder("pg")
         self.folder = folder
         // Servers that run as another user have to come to their own folders.
@@ -49,26 +49,26 @@ public final class DatabaseQuorum: Sendable {
     }
 
     /// The one that was started or promoted last.
-    public var primary: DatabaseServer { servers[leading.withLock { $0 }] }
+    package var primary: DatabaseServer { servers[leading.withLock { $0 }] }
 
     /// The others.
-    public var standbys: [DatabaseServer] { servers.filter { $0 !== primary } }
+    package var standbys: [DatabaseServer] { servers.filter { $0 !== primary } }
 
     /// The database on whichever of them can be written, the hosts in the order of the servers.
-    public func url(_ database: String) -> String {
+    package func url(_ database: String) -> String {
         "postgres://loop@\(servers.map(\.urlHost).joined(separator: ","))/\(database)"
     }
 
     /// Makes an empty database.
     /// - Returns: its URL, with all hosts.
-    public func makeDatabase(_ name: String = "test") throws -> ConnectionString {
+    package func makeDatabase(_ name: String = "test") throws -> ConnectionString {
         var connection = try primary.connect()
         _ = try connection.run("CREATE DATABASE \(name)", "make a database", within: Self.limit)
         return try ConnectionString(url(name))
     }
 
     /// Makes a server follow the primary, with a copy of its files in place of what it had.
-    public func join(_ server: DatabaseServer) async throws {
+    package func join(_ server: DatabaseServer) async throws {
         try await server.copy(primary)
         try server.follow(primary)
         try await server.start()
@@ -76,7 +76,7 @@ public final class DatabaseQuorum: Sendable {
 
     /// Promotes the most advanced of the others, which both run, and makes the third follow it. Whatever the primary does meanwhile,
     /// nothing that it acknowledges is lost: first those stop receiving that are asked how far they are, and they are a majority.
-    public func promote() async throws {
+    package func promote() async throws {
         let candidates = standbys
         for server in candidates { try server.follow(nil) }
         var best: (server: DatabaseServer, end: Int64)?
@@ -91,7 +91,7 @@ public final class DatabaseQuorum: Sendable {
     }
 
     /// Waits until a query of the primary has a true first column.
-    public func wait(until query: String, in database: String = "postgres") async throws {
+    package func wait(until query: String, in database: String = "postgres") async throws {
         var connection = try primary.connect(database)
         let deadline = SystemClock.monotonic + Self.limit
         while true {

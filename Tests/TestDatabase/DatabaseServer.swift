@@ -2,31 +2,31 @@ internal import Glibc
 internal import Linux
 internal import LoopCollections
 internal import LoopCore
-public import LoopNode
-public import LoopPostgres
+package import LoopNode
+package import LoopPostgres
 
 /// A PostgreSQL server of a test's own, in a folder of its own, from one start to the next. It listens on a socket in the folder,
 /// and on an address where it was given one. It syncs, as one that is relied on does. It ends with this process, however that
 /// ends.
-public final class DatabaseServer: Sendable {
+package final class DatabaseServer: Sendable {
     /// Where a server runs, and what becomes of its words.
-    public struct Place: Sendable {
+    package struct Place: Sendable {
         /// By which other servers know it.
-        public var name: String
+        package var name: String
         /// Where it listens besides its socket, on the usual port; nil: nowhere.
-        public var address: String?
+        package var address: String?
         /// Starts a process of it; by default in the network of this process.
-        public var spawn: @Sendable (ChildProcess.Plan) async throws -> ChildProcess = { try ChildProcess($0) }
+        package var spawn: @Sendable (ChildProcess.Plan) async throws -> ChildProcess = { try ChildProcess($0) }
         /// Takes each line that it writes.
-        public var log: @Sendable (String) -> Void = { _ in }
+        package var log: @Sendable (String) -> Void = { _ in }
 
-        public init(_ name: String, address: String? = nil) {
+        package init(_ name: String, address: String? = nil) {
             self.name = name
             self.address = address
         }
     }
 
-    public let place: Place
+    package let place: Place
     private let folder: String
     private let settings: Locked<[String]>
     private let life = Locked<ServerProcess?>(nil)
@@ -103,10 +103,10 @@ public final class DatabaseServer: Sendable {
     // MARK: Its process
 
     /// Whether it was started and has not been killed since.
-    public var isStarted: Bool { life.withLock { $0?.child.status == nil && $0 != nil } }
+    package var isStarted: Bool { life.withLock { $0?.child.status == nil && $0 != nil } }
 
     /// Starts it, or starts it again, and waits until it takes connections.
-    public func start() async throws {
+    package func start() async throws {
         let said = Monitor((isReady: false, lines: [String]()))
         try writeSettings()
         let settings = [
@@ -134,17 +134,17 @@ public final class DatabaseServer: Sendable {
     }
 
     /// Ends it as a loss of its machine's power would, but for what the system has in memory.
-    public func kill() async {
+    package func kill() async {
         guard let process = life.withLock({ $0 }) else { return }
         process.end()
         _ = await process.child.wait()
     }
 
     /// All its processes stand still, and its connections stay open.
-    public func freeze() { life.withLock { $0 }?.freeze() }
+    package func freeze() { life.withLock { $0 }?.freeze() }
 
     /// It goes on where it stood still.
-    public func thaw() { life.withLock { $0 }?.thaw() }
+    package func thaw() { life.withLock { $0 }?.thaw() }
 
     // MARK: Its settings
 
@@ -162,7 +162,7 @@ public final class DatabaseServer: Sendable {
 
     /// Changes a setting of the running server, which its sessions learn a little later.
     /// - Parameter setting: such as `synchronous_standby_names=ANY 1 (a)`.
-    public func change(_ setting: String) throws {
+    package func change(_ setting: String) throws {
         let name = setting.prefix { $0 != "=" }
         settings.withLock { $0 = $0.filter { !$0.hasPrefix("\(name)=") } + [setting] }
         try writeSettings()
@@ -179,7 +179,7 @@ public final class DatabaseServer: Sendable {
     // MARK: Replication
 
     /// It receives what another server writes, from now on; of none: it receives nothing more.
-    public func follow(_ primary: DatabaseServer?) throws {
+    package func follow(_ primary: DatabaseServer?) throws {
         let from = primary.map { "host=\($0.host) port=\(Self.port) user=loop application_name=\(place.name)" } ?? ""
         try FileSystem.write("primary_conninfo = '\(from)'\n", to: "\(data)/postgresql.auto.conf")
         life.withLock { $0 }?.child.send(SIGHUP)
@@ -208,7 +208,7 @@ public final class DatabaseServer: Sendable {
         throw NodeError.system("\(place.name) still receives, or replays")
     }
 
-    public func promote(within limit: Duration) throws {
+    package func promote(within limit: Duration) throws {
         var connection = try connect()
         let found = try connection.run(
             "SELECT pg_promote(true, 30)::int::bigint", "promote \(place.name)", within: limit)
@@ -226,12 +226,12 @@ public final class DatabaseServer: Sendable {
     }
 
     /// Where a database is, over its socket.
-    public func url(_ database: String = "postgres", user: String = "loop") -> String {
+    package func url(_ database: String = "postgres", user: String = "loop") -> String {
         "postgres://\(user)@\(folder.split(separator: "/").map { "%2F\($0)" }.joined())/\(database)"
     }
 
     /// A connection of the tests' own, over its socket.
-    public func connect(_ database: String = "postgres") throws -> PostgresConnection {
+    package func connect(_ database: String = "postgres") throws -> PostgresConnection {
         try PostgresConnection(ConnectionString(url(database)), within: .seconds(20))
     }
 }

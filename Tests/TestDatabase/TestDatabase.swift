@@ -1,17 +1,17 @@
 internal import Glibc
 internal import LoopCollections
 internal import LoopNode
-public import LoopPostgres
+package import LoopPostgres
 
 /// A PostgreSQL server of a test's own, which listens on a socket in a folder of its own and on no port. It syncs, as one that is
 /// relied on does. It ends with this process, however that ends.
-public final class TestDatabase: Sendable {
+package final class TestDatabase: Sendable {
     private let folder: TemporaryFolder
     private let server: DatabaseServer
     private let databasesCount = Locked(0)
 
     /// One for all tests of a process that do not stop it. Each makes a database of its own.
-    public static let shared = Task {
+    package static let shared = Task {
         let database = try await TestDatabase()
         atexit { lastDatabase.withLock { $0 }?.end() }
         lastDatabase.withLock { $0 = database }
@@ -20,7 +20,7 @@ public final class TestDatabase: Sendable {
 
     /// Makes the server's files, and starts it.
     /// - Parameter settings: more of its settings, such as `max_connections=20`.
-    public init(_ settings: [String] = []) async throws {
+    package init(_ settings: [String] = []) async throws {
         folder = try TemporaryFolder("pg")
         server = try DatabaseServer(.init("alone"), in: folder.path, settings: settings)
         try await server.initialize()
@@ -35,25 +35,25 @@ public final class TestDatabase: Sendable {
     }
 
     /// Starts the server, or starts it again, and waits until it takes connections.
-    public func start() async throws { try await server.start() }
+    package func start() async throws { try await server.start() }
 
     /// Ends the server as a loss of its machine's power would, but for what the system has in memory.
-    public func kill() async { await server.kill() }
+    package func kill() async { await server.kill() }
 
     /// Changes a setting of the running server.
     /// - Parameter setting: such as `max_connections=20`.
-    public func change(_ setting: String) throws { try server.change(setting) }
+    package func change(_ setting: String) throws { try server.change(setting) }
 
     /// Says which roles may connect from where.
     /// - Parameter lines: of `pg_hba.conf`; all of them.
-    public func admit(_ lines: [String]) throws { try server.admit(lines) }
+    package func admit(_ lines: [String]) throws { try server.admit(lines) }
 
     /// Where a database of the server is.
-    public func url(_ name: String = "postgres", user: String = "loop") -> String { server.url(name, user: user) }
+    package func url(_ name: String = "postgres", user: String = "loop") -> String { server.url(name, user: user) }
 
     /// An empty database that nobody else has.
     /// - Returns: its URL.
-    public func makeDatabase() throws -> ConnectionString {
+    package func makeDatabase() throws -> ConnectionString {
         let number = databasesCount.withLock { count in
             count += 1
             return count
@@ -64,7 +64,7 @@ public final class TestDatabase: Sendable {
     }
 
     /// A connection of the tests' own.
-    public func connect(_ url: String) throws -> PostgresConnection {
+    package func connect(_ url: String) throws -> PostgresConnection {
         try PostgresConnection(ConnectionString(url), within: .seconds(20))
     }
 }

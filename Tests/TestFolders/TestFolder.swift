@@ -1,15 +1,15 @@
 internal import Foundation
 internal import Glibc
 internal import LoopCollections
-public import LoopNode
+package import LoopNode
 
 /// A folder of a test's own, removed with its contents when the test lets go of it.
-public final class TestFolder: Sendable {
+package final class TestFolder: Sendable {
     private let folder: TemporaryFolder
 
-    public var path: String { folder.path }
+    package var path: String { folder.path }
 
-    public init() {
+    package init() {
         do {
             folder = try TemporaryFolder("loop")
         } catch {
@@ -20,7 +20,7 @@ public final class TestFolder: Sendable {
     deinit { folder.remove() }
 
     /// Writes a file, in folders that are made where they are missing.
-    public func write(_ name: String, _ text: String) {
+    package func write(_ name: String, _ text: String) {
         var folder = path
         for part in name.split(separator: "/").dropLast() {
             folder += "/" + part
@@ -33,7 +33,7 @@ public final class TestFolder: Sendable {
 
     /// Writes a script of the shell that can be run. A shell of its own writes it: a file that this process had open for writing could
     /// not be run as long as a child has it too, which some other test has started in that moment.
-    public func writeProgram(_ name: String, _ script: String) {
+    package func writeProgram(_ name: String, _ script: String) {
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
         shell.arguments = [
@@ -44,14 +44,14 @@ public final class TestFolder: Sendable {
         precondition(shell.terminationStatus == 0, "no program \(name) in \(path)")
     }
 
-    public func link(_ name: String, to target: String) {
+    package func link(_ name: String, to target: String) {
         precondition(symlink(target, "\(path)/\(name)") == 0, "no link \(name) in \(path)")
     }
 }
 
 /// An address by ipc that nobody else has: a short one, since the path of a socket has 107 bytes. What is bound there is gone
 /// when this process ends.
-public func ipcEndpoint() -> String {
+package func ipcEndpoint() -> String {
     let number = endpointsCount.withLock { count in
         count += 1
         return count
@@ -60,7 +60,7 @@ public func ipcEndpoint() -> String {
 }
 
 /// The same, for the clients of a reducer.
-public func ipcAddress() -> ReducerAddress { ReducerAddress(stringLiteral: ipcEndpoint()) }
+package func ipcAddress() -> ReducerAddress { ReducerAddress(stringLiteral: ipcEndpoint()) }
 
 private let endpointsCount = Locked(0)
 

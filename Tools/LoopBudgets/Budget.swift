@@ -4,13 +4,13 @@ import LoopCore
 import LoopWire
 
 /// An operation whose cost has a budget.
-public struct Budget: Sendable {
-    public let name: String
+package struct Budget: Sendable {
+    package let name: String
     /// Repeats the operation about `count` times. Returns the exact number and the allocations.
-    public let run: @Sendable (_ count: Int) -> (units: Int, allocations: UInt64)
+    package let run: @Sendable (_ count: Int) -> (units: Int, allocations: UInt64)
 
     /// All budgets, in the order in which they are shown.
-    public static let all: [Budget] = [
+    package static let all: [Budget] = [
         events("reducer-packed", PackedEvent.self, .reducer),
         events("reducer-codable", PlainEvent.self, .reducer),
         events("sender-packed", PackedEvent.self, .peer),

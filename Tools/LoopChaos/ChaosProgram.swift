@@ -5,7 +5,7 @@ import LoopNode
 /// The program `loop-chaos`.
 ///
 /// Exit codes: 0 all promises were kept, 1 one was not, 2 it could not run, 64 wrong usage, 130 interrupted.
-public enum ChaosProgram {
+package enum ChaosProgram {
     static let seed = Option(
         optional: "seed", .int(in: 0 ... .max), help: "draws the schedule; a random one where none is given",
         environment: .none)
@@ -45,7 +45,7 @@ public enum ChaosProgram {
 
     /// Runs a command line.
     /// - Returns: the exit code.
-    public static func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
+    package static func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
         do {
             switch try command.parse(arguments, environment: environment) {
             case .text(let text):
@@ -89,7 +89,7 @@ public enum ChaosProgram {
     }
 
     /// Runs this process's own command line, and exits. The first SIGINT or SIGTERM cleans up, the second exits at once.
-    public static func main() async -> Never {
+    package static func main() async -> Never {
         StandardOutput.holdClosed()
         DescriptorLimit.raise()
         let environment = ProcessEnvironment.current

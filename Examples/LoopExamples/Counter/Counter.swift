@@ -1,25 +1,25 @@
-public import LoopCore
+package import LoopCore
 
 /// A number that goes up and down: a state, events and a reducer, without effects.
-public struct Counter: LoopDefinition {
-    public struct State: Codable, Equatable, Sendable {
-        public var count = 0
+package struct Counter: LoopDefinition {
+    package struct State: Codable, Equatable, Sendable {
+        package var count = 0
     }
 
-    public enum Event: Codable, Equatable, Sendable {
+    package enum Event: Codable, Equatable, Sendable {
         case increment, decrement, reset
     }
 
-    public static let examples: [Event] = [.increment, .decrement, .reset]
+    package static let examples: [Event] = [.increment, .decrement, .reset]
 
-    public static let name = "counter"
-    public static let abstract = "A number that goes up and down: the smallest loop there is."
+    package static let name = "counter"
+    package static let abstract = "A number that goes up and down: the smallest loop there is."
 
-    public var initial = State()
+    package var initial = State()
 
-    public init() {}
+    package init() {}
 
-    public func reduce(into state: inout State, _ event: Event, _: Transition) {
+    package func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .increment: state.count += 1
         case .decrement: state.count -= 1
@@ -27,5 +27,5 @@ public struct Counter: LoopDefinition {
         }
     }
 
-    public var feedbacks: [Feedback<State, Event>] { [] }
+    package var feedbacks: [Feedback<State, Event>] { [] }
 }

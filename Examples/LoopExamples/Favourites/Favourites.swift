@@ -1,43 +1,43 @@
-public import LoopCore
+package import LoopCore
 
 /// A parent of two children: the list of ``Movies`` and the open ``MovieCard``. It sees its child's event when the star is
 /// pressed, and keeps the favourites. Closing the card cancels the card's effects.
-public struct Favourites: LoopDefinition {
-    public struct State: Codable, Equatable, Sendable {
-        public var list: Movies.State
+package struct Favourites: LoopDefinition {
+    package struct State: Codable, Equatable, Sendable {
+        package var list: Movies.State
         /// The open film.
-        public var card: MovieCard.State?
+        package var card: MovieCard.State?
         /// The favourites, in the order in which they were added.
-        public var favourites: [Movies.Movie] = []
+        package var favourites: [Movies.Movie] = []
 
-        public init(server: String) { list = Movies.State(server: server) }
+        package init(server: String) { list = Movies.State(server: server) }
 
-        public func isFavourite(_ movie: Movies.Movie) -> Bool { favourites.contains { $0.id == movie.id } }
+        package func isFavourite(_ movie: Movies.Movie) -> Bool { favourites.contains { $0.id == movie.id } }
     }
 
     /// The events of the page.
-    public enum Event: Codable, Equatable, Sendable {
+    package enum Event: Codable, Equatable, Sendable {
         case list(Movies.Event)
         case card(MovieCard.Event)
         case open(Movies.Movie)
         case close
     }
 
-    public static let examples: [Event] =
+    package static let examples: [Event] =
         Movies.examples.map(Event.list) + MovieCard.examples.map(Event.card)
         + [.open(Movies.Movie(id: 1, title: "Metropolis", year: 1927)), .close]
 
-    public static let name = "favourites"
-    public static let abstract = "A parent hears what happens in its child: films, one of them open, and favourites."
+    package static let name = "favourites"
+    package static let abstract = "A parent hears what happens in its child: films, one of them open, and favourites."
 
     /// The root URL of the server, with its closing slash.
-    public let server: String
+    package let server: String
 
-    public init(server: String = "") { self.server = server }
+    package init(server: String = "") { self.server = server }
 
-    public var initial: State { State(server: server) }
+    package var initial: State { State(server: server) }
 
-    public func reduce(into state: inout State, _ event: Event, _ transition: Transition) {
+    package func reduce(into state: inout State, _ event: Event, _ transition: Transition) {
         Self.reducer(&state, event, transition)
     }
 
@@ -59,7 +59,7 @@ public struct Favourites: LoopDefinition {
             }
         })
 
-    public var feedbacks: [Feedback<State, Event>] {
+    package var feedbacks: [Feedback<State, Event>] {
         [
             Movies.feedback.pullback(value: \.list, event: CasePath(Event.list)),
             MovieCard.feedback.optional().pullback(value: \.card, event: CasePath(Event.card)),

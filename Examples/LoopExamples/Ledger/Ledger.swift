@@ -1,4 +1,4 @@
-public import LoopCore
+package import LoopCore
 
 /// A ledger that can be audited: every event has a number of its own, and the state has the set of numbers it has seen.
 ///
@@ -10,11 +10,11 @@ public import LoopCore
 /// It can also request many effects that only wait until they are cancelled.
 ///
 /// `loop-chaos` runs it while it breaks everything around it.
-public struct Ledger: LoopDefinition {
-    public typealias State = LedgerState
+package struct Ledger: LoopDefinition {
+    package typealias State = LedgerState
 
     /// The events of the ledger.
-    public enum Event: Codable, Equatable, Sendable {
+    package enum Event: Codable, Equatable, Sendable {
         /// A client deposits this number.
         case deposit(number: UInt64, work: Work)
         /// A client cancels a deposit. The cancellation has a number of its own.
@@ -27,51 +27,51 @@ public struct Ledger: LoopDefinition {
         case hold(count: Int)
     }
 
-    public static let examples: [Event] = [
+    package static let examples: [Event] = [
         .deposit(number: 1, work: Work(milliseconds: 10)), .cancel(number: 2, deposit: 1), .begun(deposit: 1, slip: 7),
         .booked(deposit: 1, slip: 7), .hold(count: 0),
     ]
 
     /// How long a booking takes, and how often it fails.
-    public struct Work: Codable, Equatable, Sendable {
+    package struct Work: Codable, Equatable, Sendable {
         /// How long an attempt takes.
-        public var milliseconds: Int
+        package var milliseconds: Int
         /// How many attempts fail before one succeeds.
-        public var failures: Int
+        package var failures: Int
 
-        public init(milliseconds: Int = 0, failures: Int = 0) {
+        package init(milliseconds: Int = 0, failures: Int = 0) {
             self.milliseconds = milliseconds
             self.failures = failures
         }
     }
 
     /// The answer to a deposit.
-    public struct Receipt: Codable, Equatable, Sendable {
+    package struct Receipt: Codable, Equatable, Sendable {
         /// The deposit's number.
-        public let number: UInt64
+        package let number: UInt64
         /// How many deposits are open, with this one.
-        public let open: Int
+        package let open: Int
     }
 
-    public static let name = "ledger"
-    public static let abstract = "Book numbered deposits, one file each; every event that is lost or doubled shows."
+    package static let name = "ledger"
+    package static let abstract = "Book numbered deposits, one file each; every event that is lost or doubled shows."
 
     /// The folder of the pages. Workers get it with their requests.
-    public let folder: String
+    package let folder: String
 
-    public init(folder: String = "") { self.folder = folder }
+    package init(folder: String = "") { self.folder = folder }
 
-    public var initial: LedgerState { LedgerState(folder: folder) }
+    package var initial: LedgerState { LedgerState(folder: folder) }
 
-    public func reduce(into state: inout LedgerState, _ event: Event, _: Transition) { state.apply(event) }
+    package func reduce(into state: inout LedgerState, _ event: Event, _: Transition) { state.apply(event) }
 
-    public func answer(to event: Event, in state: LedgerState) -> Receipt? {
+    package func answer(to event: Event, in state: LedgerState) -> Receipt? {
         guard case .deposit(let number, _) = event else { return nil }
         return Receipt(number: number, open: state.open.count)
     }
 
     /// Each open deposit has an effect on a worker, which is retried until it succeeds.
-    public var feedbacks: [Feedback<LedgerState, Event>] {
+    package var feedbacks: [Feedback<LedgerState, Event>] {
         let held = HeldRequests()
         return [
             .react("book", requests: \.open, effect: Self.book).on(.workers).retry(Self.retry),
@@ -86,9 +86,9 @@ public struct Ledger: LoopDefinition {
     }
 
     /// The largest number of effects to hold.
-    public static let heldMax = 100_000
+    package static let heldMax = 100_000
     /// The group of workers that only hold effects.
-    public static let holders = "holders"
+    package static let holders = "holders"
 
     @Sendable private static func hold(_ request: HeldRequests.Request, _ context: EffectContext) -> Effect<Event> {
         .run { _ in
@@ -98,7 +98,7 @@ public struct Ledger: LoopDefinition {
         }
     }
 
-    public func progress(of state: LedgerState) -> Progress? {
+    package func progress(of state: LedgerState) -> Progress? {
         let closed = state.booked.count + state.cancelled.count
         return Progress(
             done: closed, found: closed + state.open.count, unit: "deposits",

@@ -1,11 +1,11 @@
 internal import Glibc
 internal import Linux
-public import LoopCore
+package import LoopCore
 
 /// The file of one deposit, with a line for each step of every attempt to book it, in order.
-public struct LedgerPage: Sendable {
+package struct LedgerPage: Sendable {
     /// A step of an attempt.
-    public enum Note: Equatable, Sendable {
+    package enum Note: Equatable, Sendable {
         /// It began, after a number of failed attempts.
         case begun(failures: Int)
         /// It has done its work, and will report it next.
@@ -17,25 +17,25 @@ public struct LedgerPage: Sendable {
     }
 
     /// One line: the effect's idempotency key, the attempt's slip, and the step.
-    public struct Line: Equatable, Sendable {
-        public var key: String
-        public var slip: UInt64
-        public var note: Note
+    package struct Line: Equatable, Sendable {
+        package var key: String
+        package var slip: UInt64
+        package var note: Note
 
-        public init(key: String, slip: UInt64, note: Note) {
+        package init(key: String, slip: UInt64, note: Note) {
             self.key = key
             self.slip = slip
             self.note = note
         }
     }
 
-    public let path: String
+    package let path: String
 
-    public init(folder: String, deposit: UInt64) { path = "\(folder)/\(deposit)" }
+    package init(folder: String, deposit: UInt64) { path = "\(folder)/\(deposit)" }
 
     /// Appends a whole line by one write.
     /// - Throws: `SystemError` that names the file.
-    public func append(_ line: Line) throws { try Self.append("\(line)\n", to: path) }
+    package func append(_ line: Line) throws { try Self.append("\(line)\n", to: path) }
 
     static func append(_ line: String, to path: String) throws {
         let page = try Descriptor(opening: path, O_WRONLY | O_APPEND | O_CREAT)
@@ -51,7 +51,7 @@ public struct LedgerPage: Sendable {
 
     /// All lines, or nil if there is no page.
     /// - Throws: `SystemError` if it cannot be read; ``Unreadable`` if a line is malformed.
-    public func lines() throws -> [Line]? {
+    package func lines() throws -> [Line]? {
         try Self.text(of: path)?.split(separator: "\n").map { text in
             guard let line = Line(text) else { throw Unreadable(path: path, line: String(text)) }
             return line
@@ -69,16 +69,16 @@ public struct LedgerPage: Sendable {
     }
 
     /// An error: a page has a line that no clerk has written.
-    public struct Unreadable: Error, CustomStringConvertible {
-        public let path: String
-        public let line: String
-        public var description: String { "\(path) has the line '\(line)', which is none of a ledger's" }
+    package struct Unreadable: Error, CustomStringConvertible {
+        package let path: String
+        package let line: String
+        package var description: String { "\(path) has the line '\(line)', which is none of a ledger's" }
     }
 }
 
 // Such as `ledger/7f3a…/0.12.0 9c01d3… booked 17`.
 extension LedgerPage.Line: CustomStringConvertible {
-    public var description: String {
+    package var description: String {
         let what =
             switch note {
             case .begun(let failures): "begun \(failures)"

@@ -1,45 +1,45 @@
 /// The numbers that were received, their outcomes, and the counts of violations.
-public struct LedgerState: Codable, Equatable, Sendable {
+package struct LedgerState: Codable, Equatable, Sendable {
     /// An open booking: the request to the workers.
-    public struct Booking: Codable, Equatable, Sendable {
-        public var deposit: UInt64
+    package struct Booking: Codable, Equatable, Sendable {
+        package var deposit: UInt64
         /// The folder of the deposit's page.
-        public var folder: String
-        public var work: Ledger.Work
+        package var folder: String
+        package var work: Ledger.Work
     }
 
     /// The folder of the pages.
-    public let folder: String
+    package let folder: String
     /// The number of effects to hold.
-    public private(set) var held = 0
+    package private(set) var held = 0
     /// The numbers of all deposits and cancellations.
-    public private(set) var received = NumberSet()
+    package private(set) var received = NumberSet()
     /// The open bookings.
-    public private(set) var open: [UInt64: Booking] = [:]
+    package private(set) var open: [UInt64: Booking] = [:]
     /// The slips of the attempts that began for open bookings, the newest last.
-    public private(set) var slips: [UInt64: [UInt64]] = [:]
-    public private(set) var booked = NumberSet()
-    public private(set) var cancelled = NumberSet()
+    package private(set) var slips: [UInt64: [UInt64]] = [:]
+    package private(set) var booked = NumberSet()
+    package private(set) var cancelled = NumberSet()
     /// Cancellations that came after the booking.
-    public private(set) var late = 0
+    package private(set) var late = 0
     /// Attempts that began after an earlier one had begun.
-    public private(set) var resumed = 0
+    package private(set) var resumed = 0
 
     // Violations.
 
     /// Events that had been applied before.
-    public private(set) var doubles = 0
+    package private(set) var doubles = 0
     /// Events of effects whose deposit was cancelled or booked.
-    public private(set) var stale = 0
+    package private(set) var stale = 0
     /// Bookings by another attempt than the one that began last, which means two attempts at once.
-    public private(set) var torn = 0
+    package private(set) var torn = 0
     /// Events of deposits that were never received.
-    public private(set) var missing = 0
+    package private(set) var missing = 0
 
-    public init(folder: String) { self.folder = folder }
+    package init(folder: String) { self.folder = folder }
 
     /// Whether there were no violations.
-    public var isSound: Bool { doubles == 0 && stale == 0 && torn == 0 && missing == 0 }
+    package var isSound: Bool { doubles == 0 && stale == 0 && torn == 0 && missing == 0 }
 
     mutating func apply(_ event: Ledger.Event) {
         switch event {

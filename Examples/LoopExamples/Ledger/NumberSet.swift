@@ -1,25 +1,25 @@
 /// A set of numbers, stored as ranges. It is small, whatever its count, if the numbers have few gaps.
-public struct NumberSet: Equatable, Sendable {
+package struct NumberSet: Equatable, Sendable {
     /// The ranges in ascending order, none adjacent to the next.
-    public private(set) var ranges: [ClosedRange<UInt64>] = []
+    package private(set) var ranges: [ClosedRange<UInt64>] = []
 
-    public init() {}
+    package init() {}
 
-    public init(_ numbers: some Sequence<UInt64>) {
+    package init(_ numbers: some Sequence<UInt64>) {
         for number in numbers { insert(number) }
     }
 
     /// How many numbers there are.
-    public var count: Int { ranges.reduce(0) { $0 + Int(clamping: $1.upperBound - $1.lowerBound) + 1 } }
+    package var count: Int { ranges.reduce(0) { $0 + Int(clamping: $1.upperBound - $1.lowerBound) + 1 } }
 
-    public func contains(_ number: UInt64) -> Bool {
+    package func contains(_ number: UInt64) -> Bool {
         let index = firstIndex(endingAtOrAfter: number)
         return index < ranges.count && ranges[index].contains(number)
     }
 
     /// - Returns: whether the number is new.
     @discardableResult
-    public mutating func insert(_ number: UInt64) -> Bool {
+    package mutating func insert(_ number: UInt64) -> Bool {
         let index = firstIndex(endingAtOrAfter: number)
         if index < ranges.count, ranges[index].contains(number) { return false }
         // Neither sum nor difference can overflow: a range ends below the number, or begins above it.
@@ -51,7 +51,7 @@ public struct NumberSet: Equatable, Sendable {
 // Encoded as distances, which are small for close numbers: from the previous end to a range's lower bound, from there to
 // its upper bound, and so on.
 extension NumberSet: Codable {
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let distances = try container.decode([UInt64].self)
         var end: UInt64 = 0
@@ -70,7 +70,7 @@ extension NumberSet: Codable {
         }
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var distances: [UInt64] = []
         distances.reserveCapacity(2 * ranges.count)
         var end: UInt64 = 0

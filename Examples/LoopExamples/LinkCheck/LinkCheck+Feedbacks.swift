@@ -1,11 +1,11 @@
-public import LoopCore
+package import LoopCore
 
 extension LinkCheck {
     /// One feedback: workers fetch and parse the targets that the state requests.
     ///
     /// The job has the number of retries, and the effect counts them: it sends the failure after the last one. The policy's
     /// own limit is above the largest possible number, so that no effect is ever parked.
-    public var feedbacks: [Feedback<LinkCheckState, Event>] {
+    package var feedbacks: [Feedback<LinkCheckState, Event>] {
         [
             .react("fetch", requests: \.requests) { (job: FetchJob, context) in
                 .run { send in try await PageCheck(job: job).run(failures: context.failures, send) }

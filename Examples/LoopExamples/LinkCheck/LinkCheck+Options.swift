@@ -1,9 +1,10 @@
 internal import LoopFetch
-public import LoopNode
+package import LoopNode
 
 extension LinkCheck {
     /// The only argument: the start of the check.
-    public static let site = Positional("SITE", .site, help: "the http or https URL to begin at; its folder is checked")
+    package static let site = Positional(
+        "SITE", .site, help: "the http or https URL to begin at; its folder is checked")
 
     static let external = Option(flag: "external", help: "check links that leave the site too")
     static let relative = Option(flag: "relative", help: "report URLs of the site from its root on: /book/a.html")
@@ -29,14 +30,14 @@ extension LinkCheck {
         "user-agent", .string, default: FetchLimits().userAgent, help: "what to tell servers who asks")
 
     /// The options of a check, as `--help` shows them.
-    public static let options = [
+    package static let options = [
         OptionGroup("What is checked", [external, ignore, maxPages, relative]),
         OptionGroup(
             "How it is fetched", [timeout, retries, bodyLimit, hostConcurrency, hostRate, userAgent]),
     ]
 
     /// The whole command line of a check.
-    public static let command = Command(
+    package static let command = Command(
         name, abstract: abstract,
         discussion: "Exits with 0 when nothing is broken, with 1 when something is.",
         groups: options, positionals: [site])
@@ -45,7 +46,7 @@ extension LinkCheck {
 
     /// Creates a definition for a reducer.
     /// - Throws: an error for a wrong argument.
-    public init(arguments: [String], environment: [String: String] = [:]) throws(UsageError) {
+    package init(arguments: [String], environment: [String: String] = [:]) throws(UsageError) {
         switch try Self.command.parse(arguments, environment: environment) {
         case .arguments(let arguments): self.init(arguments)
         case .text: throw UsageError(message: "--help is no argument of a check", hint: "see loop-reducer --help")
@@ -53,7 +54,7 @@ extension LinkCheck {
     }
 
     /// Creates a definition for a reducer from arguments that were parsed with ``site`` and ``options``.
-    public init(_ arguments: ParsedArguments) {
+    package init(_ arguments: ParsedArguments) {
         var settings = CheckSettings()
         let url = arguments[Self.site]
         settings.site = url

@@ -1,4 +1,4 @@
-public import LoopCore
+package import LoopCore
 
 /// Checks the links of a web site or of a folder's documentation. The state is the knowledge of every page and link, and
 /// the requests are the targets that must still be fetched.
@@ -9,14 +9,14 @@ public import LoopCore
 ///
 /// The report is independent of the order of the answers, of the number of workers, and of repeated effects. The rules are
 /// in docs/linkcheck.md.
-public struct LinkCheck: LoopDefinition {
-    public typealias State = LinkCheckState
+package struct LinkCheck: LoopDefinition {
+    package typealias State = LinkCheckState
 
-    public static let name = "linkcheck"
+    package static let name = "linkcheck"
     /// Since schema 3 an answer has the reason why a page was not read.
-    public static let schema = 3
+    package static let schema = 3
 
-    public static let examples: [Event] = {
+    package static let examples: [Event] = {
         let page = PageContent(links: "/a.html\n/b.html#part\n")
         return [
             .part(target: 0, number: 0, content: page), .fetched(target: 0, answer: Answer(status: 200, page: page)),
@@ -27,35 +27,35 @@ public struct LinkCheck: LoopDefinition {
     }()
 
     /// The options of the check; empty in a worker, whose jobs have everything that it needs.
-    public let settings: CheckSettings
+    package let settings: CheckSettings
     /// How many requests to one host run at a time, or nil for no limit.
-    public let hostConcurrency: Int?
+    package let hostConcurrency: Int?
     /// How many requests a second go to one host, or nil for no limit.
-    public let hostRate: Double?
+    package let hostRate: Double?
 
     /// Creates a definition for a worker.
-    public init() { self.init(settings: CheckSettings()) }
+    package init() { self.init(settings: CheckSettings()) }
 
     /// Creates a definition with these settings, whose site is a normalised URL.
-    public init(settings: CheckSettings, hostConcurrency: Int? = nil, hostRate: Double? = nil) {
+    package init(settings: CheckSettings, hostConcurrency: Int? = nil, hostRate: Double? = nil) {
         self.settings = settings
         self.hostConcurrency = hostConcurrency
         self.hostRate = hostRate
     }
 
-    public var initial: LinkCheckState { LinkCheckState(settings) }
+    package var initial: LinkCheckState { LinkCheckState(settings) }
 
-    public func reduce(into state: inout LinkCheckState, _ event: Event, _ transition: Transition) {
+    package func reduce(into state: inout LinkCheckState, _ event: Event, _ transition: Transition) {
         state.apply(event, at: transition.time.milliseconds)
     }
 
-    public func outcome(of state: LinkCheckState) -> Outcome? {
+    package func outcome(of state: LinkCheckState) -> Outcome? {
         guard state.isFinished else { return nil }
         let report = LinkReport(state)
         return Outcome(text: report.text, json: report.json, exitCode: report.broken.isEmpty ? 0 : 1)
     }
 
-    public func progress(of state: LinkCheckState) -> Progress? {
+    package func progress(of state: LinkCheckState) -> Progress? {
         let broken = state.brokenLinksCount == 0 ? nil : "\(state.brokenLinksCount) links broken"
         let notes = ["\(state.pagesCount) pages", "\(state.linksCount) links", broken].compactMap { $0 }
         return Progress(

@@ -2,7 +2,7 @@ internal import LoopCore
 
 extension MovieSearch {
     /// The status of the search.
-    public enum Status: Codable, Equatable, Sendable {
+    package enum Status: Codable, Equatable, Sendable {
         /// Nothing happens until the user types or requests more.
         case idle
         /// The next page is being fetched.
@@ -13,30 +13,30 @@ extension MovieSearch {
         case failed(String)
     }
 
-    public struct State: Codable, Equatable, Sendable {
-        public let server: String
+    package struct State: Codable, Equatable, Sendable {
+        package let server: String
         /// The typed text.
-        public var text = ""
+        package var text = ""
         /// The text that is searched for.
-        public var query = ""
+        package var query = ""
         /// The newest page of the results.
-        public var batch = Movies.Batch(number: 0, count: 1)
-        public var movies: [Movies.Movie] = []
-        public var status = Status.idle
+        package var batch = Movies.Batch(number: 0, count: 1)
+        package var movies: [Movies.Movie] = []
+        package var status = Status.idle
 
-        public init(server: String) { self.server = server }
+        package init(server: String) { self.server = server }
 
         /// Whether there are pages after the newest.
-        public var hasMore: Bool { !isBlank && batch.number < batch.count }
+        package var hasMore: Bool { !isBlank && batch.number < batch.count }
 
         /// Whether there is no search.
-        public var isBlank: Bool { query.allSatisfy(\.isWhitespace) }
+        package var isBlank: Bool { query.allSatisfy(\.isWhitespace) }
 
         /// The typed text if it is not searched for yet.
-        public var typing: String? { text == query ? nil : text }
+        package var typing: String? { text == query ? nil : text }
 
         /// The page to fetch now. It does not change from one attempt to the next.
-        public var nextPage: PageRequest? {
+        package var nextPage: PageRequest? {
             switch status {
             case .loading, .postponed: PageRequest(server: server, query: query, number: batch.number + 1)
             case .idle, .failed: nil
@@ -53,17 +53,17 @@ extension MovieSearch {
     }
 
     /// One page of the results to fetch.
-    public struct PageRequest: Codable, Equatable, Sendable {
-        public var server: String
-        public var query: String
-        public var number: Int
+    package struct PageRequest: Codable, Equatable, Sendable {
+        package var server: String
+        package var query: String
+        package var number: Int
 
         /// The URL of the page.
-        public var url: String { "\(server)search/\(PercentEncoding.encode(query.utf8))/\(number)" }
+        package var url: String { "\(server)search/\(PercentEncoding.encode(query.utf8))/\(number)" }
     }
 
     /// The events of the search.
-    public enum Event: Codable, Equatable, Sendable {
+    package enum Event: Codable, Equatable, Sendable {
         /// The typed text has changed.
         case typed(String)
         /// The user has paused typing, with this text.
@@ -79,7 +79,7 @@ extension MovieSearch {
         case retry
     }
 
-    public static let examples: [Event] = [
+    package static let examples: [Event] = [
         .typed("metro"), .rested("metro"),
         .loaded(
             Movies.Answer(

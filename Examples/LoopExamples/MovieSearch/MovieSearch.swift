@@ -1,30 +1,30 @@
-public import LoopCore
+package import LoopCore
 
 /// A search with pages. It starts once the user pauses typing, no more often than a rate allows, and waits longer if the
 /// server requests it.
 ///
 /// Three things limit the load of the server, and none of them is in the reducer. The pause after a keystroke is an effect that the
 /// next keystroke cancels. The rate is part of the feedback's policy, and so is the back-off after 429, 5xx or a lost connection.
-public struct MovieSearch: LoopDefinition {
-    public static let name = "search"
-    public static let abstract = "Search films as you type, page by page, with a rate limit and back-off."
+package struct MovieSearch: LoopDefinition {
+    package static let name = "search"
+    package static let abstract = "Search films as you type, page by page, with a rate limit and back-off."
 
     /// How long the user must pause typing.
-    public static let rest = Duration.milliseconds(300)
+    package static let rest = Duration.milliseconds(300)
 
     /// The root URL of the server, with its closing slash.
-    public let server: String
+    package let server: String
     private let clock: any Clock<Duration>
 
     /// - Parameter clock: the clock that measures the pause.
-    public init(server: String = "", clock: any Clock<Duration> = ContinuousClock()) {
+    package init(server: String = "", clock: any Clock<Duration> = ContinuousClock()) {
         self.server = server
         self.clock = clock
     }
 
-    public var initial: State { State(server: server) }
+    package var initial: State { State(server: server) }
 
-    public func reduce(into state: inout State, _ event: Event, _: Transition) {
+    package func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .typed(let text): state.text = text
         case .rested(let query): state.begin(query)
@@ -39,7 +39,7 @@ public struct MovieSearch: LoopDefinition {
         }
     }
 
-    public var feedbacks: [Feedback<State, Event>] {
+    package var feedbacks: [Feedback<State, Event>] {
         [
             .react("rest", request: \.typing) { [clock] (text: String) in
                 .task {

@@ -1,4 +1,4 @@
-public import LoopCore
+package import LoopCore
 
 /// A form with a user name that is looked up while the user types, and that can be submitted once.
 ///
@@ -6,8 +6,8 @@ public import LoopCore
 /// cancelled, and its later events are refused.
 ///
 /// It has no password, because a state is in the journal, and every observer of the loop can read it.
-public struct SignIn: LoopDefinition {
-    public enum Event: Codable, Equatable, Sendable {
+package struct SignIn: LoopDefinition {
+    package enum Event: Codable, Equatable, Sendable {
         // Events of the user who fills in the form.
         case typeName(String)
         case acceptTerms(Bool)
@@ -22,26 +22,26 @@ public struct SignIn: LoopDefinition {
         case submitFailed(String)
     }
 
-    public static let examples: [Event] = [
+    package static let examples: [Event] = [
         .typeName("ada"), .acceptTerms(true), .submit, .pausedTyping, .checked(isFree: true),
         .checkFailed("connection refused"), .submitted(isWelcome: true), .submitFailed("connection refused"),
     ]
 
-    public static let name = "sign-in"
-    public static let abstract = "A form whose user name is checked while it is typed, and that is submitted once."
+    package static let name = "sign-in"
+    package static let abstract = "A form whose user name is checked while it is typed, and that is submitted once."
 
-    public var initial = State()
+    package var initial = State()
     /// How long the user must pause typing before the name is checked.
-    public var pause = Duration.milliseconds(300)
+    package var pause = Duration.milliseconds(300)
     private let directory: any UserDirectory
     private let clock: any Clock<Duration>
 
-    public init(directory: any UserDirectory = StubUserDirectory(), clock: any Clock<Duration> = ContinuousClock()) {
+    package init(directory: any UserDirectory = StubUserDirectory(), clock: any Clock<Duration> = ContinuousClock()) {
         self.directory = directory
         self.clock = clock
     }
 
-    public func reduce(into state: inout State, _ event: Event, _: Transition) {
+    package func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .typeName(let name):
             guard state.status.isEditable, name != state.userName else { return }
@@ -67,7 +67,7 @@ public struct SignIn: LoopDefinition {
     ///
     /// If a worker dies while it submits, another one repeats the submission with the same key, and the directory answers
     /// it like the first. Meanwhile, the form cannot be changed.
-    public var feedbacks: [Feedback<State, Event>] {
+    package var feedbacks: [Feedback<State, Event>] {
         [
             .react("pause", request: \.nameBeingTyped) { [clock, pause] (_: String) in
                 .task {

@@ -1,12 +1,12 @@
 extension SignIn {
-    public struct State: Codable, Equatable, Sendable {
-        public var userName = ""
-        public var hasAcceptedTerms = false
-        public var check = Check.none
-        public var status = Status.editing
+    package struct State: Codable, Equatable, Sendable {
+        package var userName = ""
+        package var hasAcceptedTerms = false
+        package var check = Check.none
+        package var status = Status.editing
 
         /// Whether a submission is possible.
-        public var canSubmit: Bool { status.isEditable && check == .free && hasAcceptedTerms }
+        package var canSubmit: Bool { status.isEditable && check == .free && hasAcceptedTerms }
 
         // The requests.
 
@@ -19,7 +19,7 @@ extension SignIn {
     }
 
     /// What is known about the name.
-    public enum Check: Codable, Equatable, Sendable {
+    package enum Check: Codable, Equatable, Sendable {
         /// There is no name.
         case none
         /// It has just changed, and is not worth a look-up yet.
@@ -33,7 +33,7 @@ extension SignIn {
     }
 
     /// The status of the form.
-    public enum Status: Codable, Equatable, Sendable {
+    package enum Status: Codable, Equatable, Sendable {
         case editing
         case submitting
         case signedIn

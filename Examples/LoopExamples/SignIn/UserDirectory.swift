@@ -1,5 +1,5 @@
 /// A directory of the users' names.
-public protocol UserDirectory: Sendable {
+package protocol UserDirectory: Sendable {
     /// Whether the name is free.
     /// - Throws: anything if there is no answer.
     func isFree(_ name: String) async throws -> Bool
@@ -12,18 +12,18 @@ public protocol UserDirectory: Sendable {
 }
 
 /// A directory in memory.
-public actor StubUserDirectory: UserDirectory {
+package actor StubUserDirectory: UserDirectory {
     /// The key of the submission by which each name was taken. The first three names existed before.
     private var owners = ["ada": "", "grace": "", "edsger": ""]
     private let line: StubLine
 
-    public init(line: StubLine = StubLine(latency: .milliseconds(400))) { self.line = line }
+    package init(line: StubLine = StubLine(latency: .milliseconds(400))) { self.line = line }
 
-    public func isFree(_ name: String) async throws -> Bool {
+    package func isFree(_ name: String) async throws -> Bool {
         try await line.ask { await self.owner(of: name) == nil }
     }
 
-    public func signIn(_ name: String, key: String) async throws -> Bool {
+    package func signIn(_ name: String, key: String) async throws -> Bool {
         try await line.ask { await self.claim(name, key: key) == key }
     }
 

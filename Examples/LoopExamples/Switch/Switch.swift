@@ -1,40 +1,40 @@
-public import LoopCore
+package import LoopCore
 
 /// Either a traffic light or a stopwatch: two loops, of which only one exists at a time.
 ///
 /// The state is an enum with a case for each child. The children's reducers and feedbacks are connected by case paths, and
 /// know neither each other nor the parent. When the state leaves a case, its timers are cancelled, and their unreduced
 /// events are dropped. When it enters a case again, the child starts from its initial state.
-public struct Switch: LoopDefinition {
-    public enum State: Codable, Equatable, Sendable {
+package struct Switch: LoopDefinition {
+    package enum State: Codable, Equatable, Sendable {
         case light(TrafficLight.State)
         case stopwatch(Stopwatch.State)
     }
 
-    public enum Event: Codable, Equatable, Sendable {
+    package enum Event: Codable, Equatable, Sendable {
         case light(TrafficLight.Event)
         case stopwatch(Stopwatch.Event)
         /// The user switches to the other child.
         case flip
     }
 
-    public static let examples: [Event] =
+    package static let examples: [Event] =
         TrafficLight.examples.map(Event.light) + Stopwatch.examples.map(Event.stopwatch) + [.flip]
 
-    public static let name = "switch"
-    public static let abstract = "A traffic light or a stopwatch, one at a time; leaving one cancels its timers."
+    package static let name = "switch"
+    package static let abstract = "A traffic light or a stopwatch, one at a time; leaving one cancels its timers."
 
-    public var initial: State
+    package var initial: State
     private let light: TrafficLight
     private let stopwatch: Stopwatch
 
-    public init(clock: any Clock<Duration> = ContinuousClock()) {
+    package init(clock: any Clock<Duration> = ContinuousClock()) {
         light = TrafficLight(clock: clock)
         stopwatch = Stopwatch(clock: clock)
         initial = .light(light.initial)
     }
 
-    public func reduce(into state: inout State, _ event: Event, _ transition: Transition) {
+    package func reduce(into state: inout State, _ event: Event, _ transition: Transition) {
         reducer(&state, event, transition)
     }
 
@@ -51,7 +51,7 @@ public struct Switch: LoopDefinition {
             })
     }
 
-    public var feedbacks: [Feedback<State, Event>] {
+    package var feedbacks: [Feedback<State, Event>] {
         light.feedbacks.pullback(value: CasePath(State.light), event: CasePath(Event.light))
             + stopwatch.feedbacks.pullback(value: CasePath(State.stopwatch), event: CasePath(Event.stopwatch))
     }

@@ -1,5 +1,5 @@
 /// The storage of the items outside of the loop.
-public protocol ItemServer: Sendable {
+package protocol ItemServer: Sendable {
     /// Stores the present version of an item in place of an earlier one.
     /// - Parameter key: the same whenever this one save is repeated, and unique to it.
     /// - Throws: anything if there is no answer; the item may be stored nevertheless.
@@ -10,19 +10,19 @@ public protocol ItemServer: Sendable {
 ///
 /// It recognises a repeated save by its key, and a late one by the number of its edit. The body of a cancelled effect may
 /// still be running on another worker when the newer item has been stored.
-public actor StubItemServer: ItemServer {
+package actor StubItemServer: ItemServer {
     /// The stored items, by their numbers.
-    public private(set) var items: [Int: Todo.Item] = [:]
+    package private(set) var items: [Int: Todo.Item] = [:]
     /// How many edits it has received.
-    public private(set) var saves = 0
+    package private(set) var saves = 0
     /// How often a completed save was repeated.
-    public private(set) var repeats = 0
+    package private(set) var repeats = 0
     private var keys: Set<String> = []
     private let line: StubLine
 
-    public init(line: StubLine = StubLine(latency: .milliseconds(700), losing: 3)) { self.line = line }
+    package init(line: StubLine = StubLine(latency: .milliseconds(700), losing: 3)) { self.line = line }
 
-    public func save(_ item: Todo.Item, key: String) async throws {
+    package func save(_ item: Todo.Item, key: String) async throws {
         try await line.ask { await self.keep(item, key: key) }
     }
 

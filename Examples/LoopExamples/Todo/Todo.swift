@@ -1,4 +1,4 @@
-public import LoopCore
+package import LoopCore
 
 /// A to-do list that is stored on a server, one item after the other.
 ///
@@ -7,8 +7,8 @@ public import LoopCore
 ///
 /// The server receives each edit at least once. If a worker dies after it has sent one, the effect runs again elsewhere
 /// with the same idempotency key. The server thus recognises the repetition.
-public struct Todo: LoopDefinition {
-    public enum Event: Codable, Equatable, Sendable {
+package struct Todo: LoopDefinition {
+    package enum Event: Codable, Equatable, Sendable {
         // Events of the user.
         case typeTitle(String)
         /// The typed title becomes an item.
@@ -23,7 +23,7 @@ public struct Todo: LoopDefinition {
         case syncFailed(Item, String)
     }
 
-    public static let examples: [Event] = {
+    package static let examples: [Event] = {
         let item = Item(id: 1, title: "milk", edit: 1)
         return [
             .typeTitle("milk"), .add, .rename(1, "oat milk"), .toggle(1), .syncAgain, .synced(item),
@@ -31,15 +31,15 @@ public struct Todo: LoopDefinition {
         ]
     }()
 
-    public static let name = "todo"
-    public static let abstract = "Things to do, kept on a server: the oldest change first, one at a time."
+    package static let name = "todo"
+    package static let abstract = "Things to do, kept on a server: the oldest change first, one at a time."
 
-    public var initial = State()
+    package var initial = State()
     private let server: any ItemServer
 
-    public init(server: any ItemServer = StubItemServer()) { self.server = server }
+    package init(server: any ItemServer = StubItemServer()) { self.server = server }
 
-    public func reduce(into state: inout State, _ event: Event, _: Transition) {
+    package func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .typeTitle(let title): state.draft = title
         case .add:
@@ -55,7 +55,7 @@ public struct Todo: LoopDefinition {
         }
     }
 
-    public var feedbacks: [Feedback<State, Event>] {
+    package var feedbacks: [Feedback<State, Event>] {
         [
             .react("sync", requests: \.toSync) { [server] item, context in
                 .task {
@@ -69,7 +69,7 @@ public struct Todo: LoopDefinition {
         ]
     }
 
-    public func progress(of state: State) -> Progress? {
+    package func progress(of state: State) -> Progress? {
         Progress(done: state.rows.count { $0.sync == .done }, found: state.rows.count, unit: "items kept")
     }
 }

@@ -1,16 +1,16 @@
 extension Todo {
     /// An item of the list.
-    public struct Item: Codable, Hashable, Sendable {
+    package struct Item: Codable, Hashable, Sendable {
         /// A number from 1, in the order of adding.
-        public var id: Int
-        public var title: String
-        public var isDone = false
+        package var id: Int
+        package var title: String
+        package var isDone = false
         /// The number of its last edit, among the edits of all items.
-        public var edit: Int
+        package var edit: Int
     }
 
     /// The server's version of an item.
-    public enum Sync: Codable, Equatable, Sendable {
+    package enum Sync: Codable, Equatable, Sendable {
         /// The server has an older version, or none.
         case waiting
         /// The server has the present version.
@@ -18,28 +18,28 @@ extension Todo {
         /// The item was sent, and the server did not answer.
         case failed(String)
 
-        public var hasFailed: Bool { if case .failed = self { true } else { false } }
+        package var hasFailed: Bool { if case .failed = self { true } else { false } }
     }
 
     /// A line of the list.
-    public struct Row: Codable, Equatable, Sendable {
-        public var item: Item
-        public var sync = Sync.waiting
+    package struct Row: Codable, Equatable, Sendable {
+        package var item: Item
+        package var sync = Sync.waiting
     }
 
-    public struct State: Codable, Equatable, Sendable {
+    package struct State: Codable, Equatable, Sendable {
         /// The title of an item that is not added yet.
-        public var draft = ""
+        package var draft = ""
         /// The rows, in the order of adding.
-        public var rows: [Row] = []
+        package var rows: [Row] = []
         /// The number of edits so far.
-        public var edits = 0
+        package var edits = 0
 
         /// The item to send to the server now: of those that it does not have, the one that has waited the longest.
         ///
         /// An edited item is another element of the set, so the effect of the old one is cancelled, and another begins: its
         /// own, unless others have waited longer.
-        public var toSync: Set<Item> {
+        package var toSync: Set<Item> {
             let waiting = rows.lazy.filter { $0.sync == .waiting }.map(\.item)
             return Set(waiting.min { $0.edit < $1.edit }.map { [$0] } ?? [])
         }

@@ -1,4 +1,4 @@
-public import LoopCore
+package import LoopCore
 
 /// Many requests to a service that requires a token, and one refresh for all of them when it has expired.
 ///
@@ -7,15 +7,15 @@ public import LoopCore
 ///
 /// If a worker dies with a call or with the refresh, the effect runs again elsewhere. A refresh of one old token always
 /// gives one new token.
-public struct TokenRefresh: LoopDefinition {
+package struct TokenRefresh: LoopDefinition {
     /// The service's answer to a call.
-    public enum Answer: Codable, Equatable, Sendable {
+    package enum Answer: Codable, Equatable, Sendable {
         case page(String)
         /// 401: the token is no longer valid.
         case unauthorized
     }
 
-    public enum Event: Codable, Equatable, Sendable {
+    package enum Event: Codable, Equatable, Sendable {
         /// The user requests a page.
         case ask(String)
 
@@ -26,7 +26,7 @@ public struct TokenRefresh: LoopDefinition {
         case refreshFailed(String)
     }
 
-    public static let examples: [Event] = {
+    package static let examples: [Event] = {
         let job = Job(call: 1, path: "/account", token: Token(1))
         return [
             .ask("/account"), .answered(job, .page("balance: 5")), .answered(job, .unauthorized),
@@ -34,15 +34,15 @@ public struct TokenRefresh: LoopDefinition {
         ]
     }()
 
-    public static let name = "token-refresh"
-    public static let abstract = "Many requests share one refresh of their token."
+    package static let name = "token-refresh"
+    package static let abstract = "Many requests share one refresh of their token."
 
-    public var initial = State()
+    package var initial = State()
     private let server: any TokenServer
 
-    public init(server: any TokenServer = StubTokenServer()) { self.server = server }
+    package init(server: any TokenServer = StubTokenServer()) { self.server = server }
 
-    public func reduce(into state: inout State, _ event: Event, _: Transition) {
+    package func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .ask(let path): state.ask(path)
         case .answered(let job, .page(let text)): state.end(job.call, text)
@@ -53,7 +53,7 @@ public struct TokenRefresh: LoopDefinition {
         }
     }
 
-    public var feedbacks: [Feedback<State, Event>] {
+    package var feedbacks: [Feedback<State, Event>] {
         [
             .react("refresh", request: \.refresh) { [server] refresh in
                 .task { .refreshed(try await server.token(after: refresh.old)) }

@@ -1,16 +1,16 @@
 extension TokenRefresh {
     /// A token gives access to the service for a while, and has a number. A real token is a secret, and must not be in a
     /// state that is journaled and observed: keep it in the process of the effects, and only its number here.
-    public struct Token: Codable, Hashable, Sendable, CustomStringConvertible {
-        public var number: Int
+    package struct Token: Codable, Hashable, Sendable, CustomStringConvertible {
+        package var number: Int
 
-        public init(_ number: Int) { self.number = number }
+        package init(_ number: Int) { self.number = number }
 
-        public var description: String { "\(number)" }
+        package var description: String { "\(number)" }
     }
 
     /// The condition of the token.
-    public enum Session: Codable, Equatable, Sendable {
+    package enum Session: Codable, Equatable, Sendable {
         /// There is no token, and no call needs one.
         case none
         /// A token that replaces this one is being fetched.
@@ -19,28 +19,28 @@ extension TokenRefresh {
     }
 
     /// A request that has no answer yet.
-    public struct Call: Codable, Equatable, Sendable {
-        public var path: String
+    package struct Call: Codable, Equatable, Sendable {
+        package var path: String
         /// The token with which the call is sent, or nil while it waits for one.
-        public var token: Token?
+        package var token: Token?
         /// How many tokens were refused.
-        public var refusals = 0
+        package var refusals = 0
     }
 
     /// A call that is sent: the request to the workers.
-    public struct Job: Codable, Hashable, Sendable {
-        public var call: Int
-        public var path: String
-        public var token: Token
+    package struct Job: Codable, Hashable, Sendable {
+        package var call: Int
+        package var path: String
+        package var token: Token
     }
 
-    public struct State: Codable, Equatable, Sendable {
-        public var session = Session.none
+    package struct State: Codable, Equatable, Sendable {
+        package var session = Session.none
         /// The open calls by number, from 1.
-        public var calls: [Int: Call] = [:]
-        public var callsCount = 0
+        package var calls: [Int: Call] = [:]
+        package var callsCount = 0
         /// The results of finished calls, the newest last, as many as fit on a page.
-        public var log: [String] = []
+        package var log: [String] = []
 
         // The requests.
 
@@ -60,8 +60,8 @@ extension TokenRefresh {
     }
 
     /// The request for a token that replaces an expired one.
-    public struct Refresh: Codable, Equatable, Sendable {
-        public var old: Token?
+    package struct Refresh: Codable, Equatable, Sendable {
+        package var old: Token?
     }
 }
 

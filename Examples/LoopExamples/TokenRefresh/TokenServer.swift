@@ -1,5 +1,5 @@
 /// A service that answers calls with a valid token, and that issues tokens.
-public protocol TokenServer: Sendable {
+package protocol TokenServer: Sendable {
     /// The page, or what is wrong with the token.
     /// - Throws: anything if there is no answer.
     func page(_ path: String, token: TokenRefresh.Token) async throws -> TokenRefresh.Answer
@@ -10,16 +10,16 @@ public protocol TokenServer: Sendable {
 }
 
 /// A service in memory, whose tokens are valid for a few seconds.
-public actor StubTokenServer: TokenServer {
+package actor StubTokenServer: TokenServer {
     /// How often a token was requested.
-    public private(set) var refreshes = 0
+    package private(set) var refreshes = 0
     private var newest = TokenRefresh.Token(0)
     private let lifetime: Duration
     private let line: StubLine
     private let elapsed: @Sendable () -> Duration
     private var expiry = Duration.zero
 
-    public init<C: Clock<Duration>>(
+    package init<C: Clock<Duration>>(
         latency: Duration = .milliseconds(400), lifetime: Duration = .seconds(5), losing: Int? = nil,
         clock: C = ContinuousClock()
     ) {
@@ -29,11 +29,11 @@ public actor StubTokenServer: TokenServer {
         elapsed = { start.duration(to: clock.now) }
     }
 
-    public func page(_ path: String, token: TokenRefresh.Token) async throws -> TokenRefresh.Answer {
+    package func page(_ path: String, token: TokenRefresh.Token) async throws -> TokenRefresh.Answer {
         try await line.ask { await self.isGood(token) ? .page("read with token \(token)") : .unauthorized }
     }
 
-    public func token(after old: TokenRefresh.Token?) async throws -> TokenRefresh.Token {
+    package func token(after old: TokenRefresh.Token?) async throws -> TokenRefresh.Token {
         try await line.ask { await self.next(after: old ?? TokenRefresh.Token(0)) }
     }
 

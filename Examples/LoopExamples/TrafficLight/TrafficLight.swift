@@ -1,31 +1,31 @@
-public import LoopCore
+package import LoopCore
 
 /// A traffic light: red, green and yellow, each for a second, forever.
 ///
 /// There is one feedback for each colour: "while I am on, wait a second, then request the next". Nothing else connects the
 /// timers: the next colour ends the wait of the previous one and begins its own.
-public struct TrafficLight: LoopDefinition {
+package struct TrafficLight: LoopDefinition {
     /// The colour that is on.
-    public enum State: String, Codable, CaseIterable, Sendable {
+    package enum State: String, Codable, CaseIterable, Sendable {
         case red, green, yellow
     }
 
-    public enum Event: String, Codable, Sendable {
+    package enum Event: String, Codable, Sendable {
         case next
     }
 
-    public static let examples: [Event] = [.next]
+    package static let examples: [Event] = [.next]
 
-    public static let name = "traffic-light"
-    public static let abstract = "Red, green, yellow, each for a second, for ever: one feedback for each colour."
+    package static let name = "traffic-light"
+    package static let abstract = "Red, green, yellow, each for a second, for ever: one feedback for each colour."
 
-    public var initial = State.red
+    package var initial = State.red
     /// The clock that measures the seconds.
-    public let clock: any Clock<Duration>
+    package let clock: any Clock<Duration>
 
-    public init(clock: any Clock<Duration> = ContinuousClock()) { self.clock = clock }
+    package init(clock: any Clock<Duration> = ContinuousClock()) { self.clock = clock }
 
-    public func reduce(into state: inout State, _ event: Event, _: Transition) {
+    package func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch state {
         case .red: state = .green
         case .green: state = .yellow
@@ -34,7 +34,7 @@ public struct TrafficLight: LoopDefinition {
     }
 
     /// The timers run in the reducer's process. A restarted reducer finds the colour in its journal and waits for its second again.
-    public var feedbacks: [Feedback<State, Event>] {
+    package var feedbacks: [Feedback<State, Event>] {
         [
             .whenBecomesTrue("red", state: { $0 == .red }, effect: nextAfterASecond),
             .whenBecomesTrue("green", state: { $0 == .green }, effect: nextAfterASecond),

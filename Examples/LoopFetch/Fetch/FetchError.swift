@@ -1,9 +1,9 @@
 internal import CCurl
 
 /// The reason why there is no answer.
-public struct FetchError: Error, Equatable, Sendable, CustomStringConvertible {
+package struct FetchError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kinds of failures.
-    public enum Code: Equatable, Sendable {
+    package enum Code: Equatable, Sendable {
         /// The URL, or the target of a redirect, is malformed, or neither `http` nor `https`.
         case malformedURL
         /// The name of the host could not be resolved.
@@ -33,22 +33,22 @@ public struct FetchError: Error, Equatable, Sendable, CustomStringConvertible {
     }
 
     /// The kind of the failure.
-    public let code: Code
+    package let code: Code
 
     /// The URL that failed: of the request, or of the last hop.
-    public let url: String
+    package let url: String
 
     /// The status of the answer, or nil if none has come.
-    public let status: Int?
+    package let status: Int?
 
     /// The reason in a few words, such as `Connection refused`.
-    public let reason: String
+    package let reason: String
 
     /// The redirects that had been followed before.
-    public let redirects: [FetchResponse.Hop]
+    package let redirects: [FetchResponse.Hop]
 
     /// Whether the same request may succeed a little later.
-    public let isTransient: Bool
+    package let isTransient: Bool
 
     init(
         _ code: Code, url: String, status: Int? = nil, reason: String, redirects: [FetchResponse.Hop] = [],
@@ -63,7 +63,7 @@ public struct FetchError: Error, Equatable, Sendable, CustomStringConvertible {
     }
 
     /// A line with the URL and the reason.
-    public var description: String { "cannot fetch \(url): \(reason)" }
+    package var description: String { "cannot fetch \(url): \(reason)" }
 }
 
 extension FetchError.Code {

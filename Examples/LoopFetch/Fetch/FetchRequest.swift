@@ -1,7 +1,7 @@
 /// A URL to fetch, with the limits of the fetch.
-public struct FetchRequest: Sendable, Equatable {
+package struct FetchRequest: Sendable, Equatable {
     /// The HTTP methods.
-    public enum Method: Sendable, Equatable {
+    package enum Method: Sendable, Equatable {
         /// Headers and body.
         case get
         /// Headers only.
@@ -9,36 +9,36 @@ public struct FetchRequest: Sendable, Equatable {
     }
 
     /// An `http` or `https` URL; a fragment is not sent.
-    public var url: String
+    package var url: String
 
     /// The HTTP method.
-    public var method: Method
+    package var method: Method
 
     /// The limit for each hop, from its start to the last byte of its answer.
-    public var timeout: Duration = .seconds(30)
+    package var timeout: Duration = .seconds(30)
 
     /// The limit for resolving the host and connecting to it, within `timeout`.
-    public var connectTimeout: Duration = .seconds(10)
+    package var connectTimeout: Duration = .seconds(10)
 
     /// The limit of the body, in bytes after decompression. A longer body is truncated.
-    public var bodyBytesMax = 10 << 20
+    package var bodyBytesMax = 10 << 20
 
     /// How many redirects are followed. With zero, a redirect is the answer, with its `location`.
-    public var redirectsMax = 10
+    package var redirectsMax = 10
 
     /// Whether cookies of one hop are sent to later hops, which may then return to an earlier URL.
-    public var keepsCookies = false
+    package var keepsCookies = false
 
     /// The media types whose body is read, such as `text/html`, in lower case; or nil for all.
     ///
     /// The body of an answer of another type is not read.
-    public var wantedContentTypes: Set<String>?
+    package var wantedContentTypes: Set<String>?
 
     /// The `Accept` header.
-    public var accept = "*/*"
+    package var accept = "*/*"
 
     /// Creates a request with the default limits.
-    public init(_ url: String, method: Method = .get) {
+    package init(_ url: String, method: Method = .get) {
         self.url = url
         self.method = method
     }

@@ -1,51 +1,51 @@
 /// A server's answer, after the redirects that were followed.
-public struct FetchResponse: Sendable, Equatable {
+package struct FetchResponse: Sendable, Equatable {
     /// One redirect that was followed.
-    public struct Hop: Sendable, Equatable, Hashable {
+    package struct Hop: Sendable, Equatable, Hashable {
         /// The normalised URL that answered with a redirect.
-        public let url: String
+        package let url: String
 
         /// The status of that answer, such as 301.
-        public let status: Int
+        package let status: Int
 
         /// The absolute URL of the redirect's target, with its fragment if there was one.
-        public let location: String
+        package let location: String
     }
 
     /// The HTTP status, such as 200 or 404.
-    public let status: Int
+    package let status: Int
 
     /// The normalised URL that gave this answer, without a fragment.
-    public let finalURL: String
+    package let finalURL: String
 
     /// The redirects that were followed, in order.
-    public let redirects: [Hop]
+    package let redirects: [Hop]
 
     /// The `Content-Type` header as it was sent, such as `text/html; charset=utf-8`. Nil for 204 and 205, which have no content.
-    public let contentType: String?
+    package let contentType: String?
 
     /// The value of the `Retry-After` header in seconds. A date is converted to seconds from now.
-    public let retryAfterSeconds: Int?
+    package let retryAfterSeconds: Int?
 
     /// The absolute target of an answer that is a redirect, with its fragment; or nil if there is no redirect.
-    public let location: String?
+    package let location: String?
 
     /// The `Location` of an answer of 300 to 399 that is not followed: another status than 301, 302, 303, 307 or 308, no `http` or
     /// `https` URL, one with a user name or password, or several. Nil if there is none, and for 304. User names and passwords are
     /// left out.
-    public let refusedLocation: String?
+    package let refusedLocation: String?
 
     /// Whether the answer sets a cookie.
-    public let setsCookie: Bool
+    package let setsCookie: Bool
 
     /// The body after decompression; empty for `HEAD`, and for a content type that was not requested.
-    public let body: [UInt8]
+    package let body: [UInt8]
 
     /// Whether the answer has more of a body than `body`, because it was truncated or not requested.
-    public let bodyTruncated: Bool
+    package let bodyTruncated: Bool
 
     /// The media type of `contentType` without its parameters, in lower case, such as `text/html`.
-    public var mediaType: String? { contentType.map(Self.mediaType) }
+    package var mediaType: String? { contentType.map(Self.mediaType) }
 
     static func mediaType(_ contentType: String) -> String {
         let type = contentType.prefix { $0 != ";" && $0 != "," }

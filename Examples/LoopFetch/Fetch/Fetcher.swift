@@ -6,13 +6,13 @@
 /// print(response.status, response.finalURL, response.body.count)
 /// fetcher.shutdown()
 /// ```
-public final class Fetcher: Sendable {
+package final class Fetcher: Sendable {
     private let thread: FetchThread
 
     /// Creates a fetcher with its thread.
     ///
     /// - Throws: `unavailable` if libcurl or the thread could not be set up.
-    public init(configuration: FetchConfiguration = FetchConfiguration()) throws(FetchError) {
+    package init(configuration: FetchConfiguration = FetchConfiguration()) throws(FetchError) {
         thread = try FetchThread(configuration: configuration)
     }
 
@@ -24,7 +24,7 @@ public final class Fetcher: Sendable {
     ///
     /// - Returns: the answer, after the redirects that the request allows.
     /// - Throws: the reason why there is no answer.
-    public func fetch(_ request: FetchRequest) async throws(FetchError) -> FetchResponse {
+    package func fetch(_ request: FetchRequest) async throws(FetchError) -> FetchResponse {
         let url: WebURL
         do throws(WebURLError) {
             url = try WebURL(request.url)
@@ -50,20 +50,20 @@ public final class Fetcher: Sendable {
     /// Ends all transfers with `cancelled`, closes all connections, and waits for the thread to end.
     ///
     /// Later fetches throw `cancelled` at once. A second call does nothing.
-    public func shutdown() {
+    package func shutdown() {
         thread.close()
         thread.join()
     }
 }
 
 /// The options of a fetcher for all its requests.
-public struct FetchConfiguration: Sendable, Equatable {
+package struct FetchConfiguration: Sendable, Equatable {
     /// The number of simultaneous transfers, at least 1. Further ones wait, and their time limits begin when they start.
-    public var transfersMax = 256
+    package var transfersMax = 256
 
     /// The `User-Agent` header.
-    public var userAgent = "Loop/1 (link checker)"
+    package var userAgent = "Loop/1 (link checker)"
 
     /// The defaults.
-    public init() {}
+    package init() {}
 }

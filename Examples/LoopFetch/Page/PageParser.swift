@@ -1,9 +1,9 @@
 // Unsafe: a page is lent to its scanner for the call.
 
 /// Finds links and anchors in HTML and Markdown.
-public enum PageParser {
+package enum PageParser {
     /// The media types that `parse` knows, for `FetchRequest.wantedContentTypes`.
-    public static let mediaTypes: Set<String> = ["text/html", "application/xhtml+xml", "text/markdown"]
+    package static let mediaTypes: Set<String> = ["text/html", "application/xhtml+xml", "text/markdown"]
 
     /// Parses a page by its content type. Broken markup is no error: the parser finds what it can.
     ///
@@ -12,7 +12,7 @@ public enum PageParser {
     ///   - contentType: the `Content-Type` header, with its charset if it has one, or nil for HTML.
     ///   - url: the URL that gave the answer.
     /// - Returns: the parsed page, or nil if the content type is none of `mediaTypes`.
-    public static func parse(_ bytes: [UInt8], contentType: String?, url: WebURL) -> ParsedPage? {
+    package static func parse(_ bytes: [UInt8], contentType: String?, url: WebURL) -> ParsedPage? {
         let type = contentType ?? "text/html"
         let charset = Charset.parameter("charset", of: type)
         switch FetchResponse.mediaType(type) {
@@ -30,7 +30,7 @@ public enum PageParser {
     ///     one, the page is UTF-8 if the bytes are valid UTF-8, and windows-1252 otherwise.
     ///   - isXHTML: whether every element can end with `/>`, and an XML declaration can name the encoding.
     ///   - url: the URL of the page.
-    public static func html(_ bytes: [UInt8], charset: String? = nil, isXHTML: Bool = false, url: WebURL) -> ParsedPage
+    package static func html(_ bytes: [UInt8], charset: String? = nil, isXHTML: Bool = false, url: WebURL) -> ParsedPage
     {
         let declaration = isXHTML ? String(decoding: bytes.prefix { $0 != UInt8(ascii: ">") }, as: UTF8.self) : ""
         let charset = charset ?? Charset.parameter("encoding", of: declaration)
@@ -45,7 +45,7 @@ public enum PageParser {
     /// - Parameters:
     ///   - charset: the charset that the server named, or nil.
     ///   - url: the URL of the page.
-    public static func markdown(_ bytes: [UInt8], charset: String? = nil, url: WebURL) -> ParsedPage {
+    package static func markdown(_ bytes: [UInt8], charset: String? = nil, url: WebURL) -> ParsedPage {
         read(bytes, charset: charset, url: url) { text, collector in
             MarkdownReader.read(String(decoding: text, as: UTF8.self), into: collector)
         }

@@ -12,12 +12,12 @@ internal import Linux
 /// link.string    // "http://example.com/img/x%20y.png"
 /// link.fragment  // "top"
 /// ```
-public struct WebURL: Hashable, Sendable, CustomStringConvertible {
+package struct WebURL: Hashable, Sendable, CustomStringConvertible {
     /// The URL without its fragment.
-    public let string: String
+    package let string: String
 
     /// The text after `#` as written, including percent-encoding; or nil if there is no `#`.
-    public let fragment: String?
+    package let fragment: String?
 
     /// The offsets of the parts of `string`, in bytes.
     let layout: Layout
@@ -35,7 +35,7 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
     /// Parses an absolute URL.
     ///
     /// - Throws: the reason why the text is none.
-    public init(_ text: String) throws(WebURLError) {
+    package init(_ text: String) throws(WebURLError) {
         var builder = WebURLBuilder(text.utf8)
         self = try builder.resolve(against: nil)
     }
@@ -44,7 +44,7 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Parameter reference: an absolute URL, or any relative form: `//host/x`, `/x`, `x`, `../x`, `?q`, `#f`, empty.
     /// - Throws: `otherScheme` for `mailto:` and similar; else the reason why the result would be no URL.
-    public func resolve(_ reference: String) throws(WebURLError) -> WebURL {
+    package func resolve(_ reference: String) throws(WebURLError) -> WebURL {
         try resolve(reference, charset: .utf8)
     }
 
@@ -69,34 +69,34 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// `http` or `https`.
-    public var scheme: String { layout.isSecure ? "https" : "http" }
+    package var scheme: String { layout.isSecure ? "https" : "http" }
 
     /// The host in lower case; an IPv6 address without its brackets.
-    public var host: String {
+    package var host: String {
         let host = part(layout.hostStart, layout.hostEnd)
         return host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
     }
 
     /// The port as written, else 80 or 443.
-    public var port: UInt16 { layout.port }
+    package var port: UInt16 { layout.port }
 
     /// The path, beginning with its slash, percent-encoded.
-    public var path: String { part(layout.pathStart, layout.pathEnd) }
+    package var path: String { part(layout.pathStart, layout.pathEnd) }
 
     /// The text after `?`, percent-encoded, or nil if there is no `?`.
-    public var query: String? {
+    package var query: String? {
         let end = string.utf8.count
         return layout.pathEnd == end ? nil : part(layout.pathEnd + 1, end)
     }
 
     /// Whether the host is this machine by its name or address, so that no proxy may be used.
-    public var isLoopback: Bool {
+    package var isLoopback: Bool {
         let host = host
         return host == "localhost" || host.hasSuffix(".localhost") || HostAddress(host)?.isLoopback == true
     }
 
     /// The URL with its fragment.
-    public var description: String { fragment.map { "\(string)#\($0)" } ?? string }
+    package var description: String { fragment.map { "\(string)#\($0)" } ?? string }
 
     /// Whether it has a user name or a password.
     var hasUser: Bool { layout.hostStart > scheme.utf8.count + "://".utf8.count }
@@ -115,7 +115,7 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// This URL without its fragment.
-    public var withoutFragment: WebURL {
+    package var withoutFragment: WebURL {
         WebURL(string: string, fragment: nil, layout: layout)
     }
 

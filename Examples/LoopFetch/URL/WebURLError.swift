@@ -1,5 +1,5 @@
 /// The reason why a text is no `http` or `https` URL.
-public enum WebURLError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum WebURLError: Error, Hashable, Sendable, CustomStringConvertible {
     /// It has another scheme, such as `mailto` (in lower case).
     case otherScheme(String)
     /// It has no scheme, and there is no base to resolve it against.
@@ -16,7 +16,7 @@ public enum WebURLError: Error, Hashable, Sendable, CustomStringConvertible {
     case ambiguous
 
     /// A line with the error and the text.
-    public var description: String {
+    package var description: String {
         switch self {
         case .otherScheme(let scheme): "the scheme \"\(scheme)\" is neither http nor https"
         case .notAbsolute(let text): "\"\(text)\" does not begin with http:// or https://"

@@ -1,13 +1,13 @@
-public import LoopExamples
-public import LoopView
+package import LoopExamples
+package import LoopView
 
 /// The number, with its buttons.
-public struct CounterPage: View {
+package struct CounterPage: View {
     let store: Store<Counter.State, Counter.Event>
 
-    public init(store: Store<Counter.State, Counter.Event>) { self.store = store }
+    package init(store: Store<Counter.State, Counter.Event>) { self.store = store }
 
-    public var body: [Element] {
+    package var body: [Element] {
         Widget(viewModel: store) { context in
             Heading("Counter")
             Row {

@@ -1,13 +1,13 @@
-public import LoopExamples
-public import LoopView
+package import LoopExamples
+package import LoopView
 
 /// The open film, the favourites, and the list to choose from.
-public struct FavouritesPage: View {
+package struct FavouritesPage: View {
     let store: Store<Favourites.State, Favourites.Event>
 
-    public init(store: Store<Favourites.State, Favourites.Event>) { self.store = store }
+    package init(store: Store<Favourites.State, Favourites.Event>) { self.store = store }
 
-    public var body: [Element] {
+    package var body: [Element] {
         Heading("Favourites")
         IfLetWidget(viewModel: store.scoped(to: \.card, event: Favourites.Event.card)) { context in
             MovieCardView(context: context)

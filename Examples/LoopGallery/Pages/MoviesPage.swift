@@ -1,13 +1,13 @@
-public import LoopExamples
-public import LoopView
+package import LoopExamples
+package import LoopView
 
 /// The films so far, followed by the status.
-public struct MoviesPage: View {
+package struct MoviesPage: View {
     let store: Store<Movies.State, Movies.Event>
 
-    public init(store: Store<Movies.State, Movies.Event>) { self.store = store }
+    package init(store: Store<Movies.State, Movies.Event>) { self.store = store }
 
-    public var body: [Element] {
+    package var body: [Element] {
         Widget(viewModel: store) { context in
             Heading("Movies")
             List(context.movies) { movie in

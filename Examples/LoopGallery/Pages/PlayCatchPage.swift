@@ -1,13 +1,13 @@
-public import LoopExamples
-public import LoopView
+package import LoopExamples
+package import LoopView
 
 /// The position of the ball, and a button for the player who has it.
-public struct PlayCatchPage: View {
+package struct PlayCatchPage: View {
     let store: Store<PlayCatch.State, PlayCatch.Event>
 
-    public init(store: Store<PlayCatch.State, PlayCatch.Event>) { self.store = store }
+    package init(store: Store<PlayCatch.State, PlayCatch.Event>) { self.store = store }
 
-    public var body: [Element] {
+    package var body: [Element] {
         Widget(viewModel: store) { context in
             Heading("Play catch")
             switch context.holder {

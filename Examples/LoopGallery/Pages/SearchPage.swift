@@ -1,13 +1,13 @@
-public import LoopExamples
-public import LoopView
+package import LoopExamples
+package import LoopView
 
 /// A search field and the results.
-public struct SearchPage: View {
+package struct SearchPage: View {
     let store: Store<MovieSearch.State, MovieSearch.Event>
 
-    public init(store: Store<MovieSearch.State, MovieSearch.Event>) { self.store = store }
+    package init(store: Store<MovieSearch.State, MovieSearch.Event>) { self.store = store }
 
-    public var body: [Element] {
+    package var body: [Element] {
         Widget(viewModel: store) { context in
             Heading("Search")
             TextField(

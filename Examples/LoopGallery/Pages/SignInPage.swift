@@ -1,13 +1,13 @@
-public import LoopExamples
-public import LoopView
+package import LoopExamples
+package import LoopView
 
 /// The form, and the check of the name.
-public struct SignInPage: View {
+package struct SignInPage: View {
     let store: Store<SignIn.State, SignIn.Event>
 
-    public init(store: Store<SignIn.State, SignIn.Event>) { self.store = store }
+    package init(store: Store<SignIn.State, SignIn.Event>) { self.store = store }
 
-    public var body: [Element] {
+    package var body: [Element] {
         Widget(viewModel: store) { context in
             Heading("Sign in")
             if context.status == .signedIn {

@@ -1,14 +1,14 @@
 internal import LoopCore
-public import LoopExamples
-public import LoopView
+package import LoopExamples
+package import LoopView
 
 /// The present child, and a button for the other one.
-public struct SwitchPage: View {
+package struct SwitchPage: View {
     let store: Store<Switch.State, Switch.Event>
 
-    public init(store: Store<Switch.State, Switch.Event>) { self.store = store }
+    package init(store: Store<Switch.State, Switch.Event>) { self.store = store }
 
-    public var body: [Element] {
+    package var body: [Element] {
         SwitchWidget(viewModel: store) {
             CaseLetWidget(CasePath(Switch.State.light), event: CasePath(Switch.Event.light)) { context in
                 Heading("Traffic light")

@@ -1,13 +1,13 @@
-public import LoopExamples
-public import LoopView
+package import LoopExamples
+package import LoopView
 
 /// The list, with the server's status of each item, and a field for the next one.
-public struct TodoPage: View {
+package struct TodoPage: View {
     let store: Store<Todo.State, Todo.Event>
 
-    public init(store: Store<Todo.State, Todo.Event>) { self.store = store }
+    package init(store: Store<Todo.State, Todo.Event>) { self.store = store }
 
-    public var body: [Element] {
+    package var body: [Element] {
         Widget(viewModel: store) { context in
             Heading("Things to do")
             Row {

@@ -1,13 +1,13 @@
-public import LoopExamples
-public import LoopView
+package import LoopExamples
+package import LoopView
 
 /// The token, the open calls, and the results of the others.
-public struct TokenRefreshPage: View {
+package struct TokenRefreshPage: View {
     let store: Store<TokenRefresh.State, TokenRefresh.Event>
 
-    public init(store: Store<TokenRefresh.State, TokenRefresh.Event>) { self.store = store }
+    package init(store: Store<TokenRefresh.State, TokenRefresh.Event>) { self.store = store }
 
-    public var body: [Element] {
+    package var body: [Element] {
         Widget(viewModel: store) { context in
             Heading("One refresh for many")
             switch context.session {

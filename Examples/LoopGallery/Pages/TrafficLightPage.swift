@@ -1,13 +1,13 @@
-public import LoopExamples
-public import LoopView
+package import LoopExamples
+package import LoopView
 
 /// Three lights, of which one is on.
-public struct TrafficLightPage: View {
+package struct TrafficLightPage: View {
     let store: Store<TrafficLight.State, TrafficLight.Event>
 
-    public init(store: Store<TrafficLight.State, TrafficLight.Event>) { self.store = store }
+    package init(store: Store<TrafficLight.State, TrafficLight.Event>) { self.store = store }
 
-    public var body: [Element] {
+    package var body: [Element] {
         Widget(viewModel: store) { context in
             Heading("Traffic light")
             Lights(on: context.state)

@@ -3,12 +3,12 @@ internal import Linux
 internal import LoopNode
 
 /// The program `loop-example`: runs one of the gallery's examples.
-public enum GalleryProgram {
+package enum GalleryProgram {
     /// Runs a command line, and returns the exit code.
     /// - Parameters:
     ///   - arguments: the words after the program's name.
     ///   - environment: all variables.
-    public static func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
+    package static func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
         do {
             switch try GalleryOptions.command.parse(arguments, environment: environment) {
             case .text(let text):
@@ -29,7 +29,7 @@ public enum GalleryProgram {
     }
 
     /// Runs this process's own command line, and exits.
-    public static func main() async -> Never {
+    package static func main() async -> Never {
         let code = await ProgramArguments.run("loop-example") { await run($0, environment: $1) }
         // `StandardOutput` is not used, because nothing is printed, and flushing all files would wait for the reader of the input.
         exit(code)

@@ -1,9 +1,9 @@
 internal import LoopCore
 
 /// The faults of a server's answers. Equal seeds give equal faults for equal requests.
-public struct FaultPlan: Equatable, Sendable {
+package struct FaultPlan: Equatable, Sendable {
     /// A fault of an answer.
-    public enum Fault: String, CaseIterable, Sendable {
+    package enum Fault: String, CaseIterable, Sendable {
         /// The answer comes after three seconds.
         case slow
         /// The answer is a server error.
@@ -15,15 +15,15 @@ public struct FaultPlan: Equatable, Sendable {
     }
 
     /// The possible faults; none if empty.
-    public var faults: [Fault]
+    package var faults: [Fault]
     /// The share of answers with a fault, 0 to 1.
-    public var share: Double
+    package var share: Double
     /// How many answers may still have a fault, or nil for any number.
-    public var left: Int?
+    package var left: Int?
     private var random: SeededRandom
 
     /// - Parameter atMost: how many answers may have a fault, or nil for any number.
-    public init(_ faults: [Fault] = [], share: Double = 1, atMost: Int? = nil, seed: UInt64 = 0) {
+    package init(_ faults: [Fault] = [], share: Double = 1, atMost: Int? = nil, seed: UInt64 = 0) {
         self.faults = faults
         self.share = share
         left = atMost

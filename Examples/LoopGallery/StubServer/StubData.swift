@@ -3,7 +3,7 @@ internal import Linux
 internal import LoopNode
 
 /// The data of the examples' server.
-public enum StubData {
+package enum StubData {
     /// One film of `movies.json`.
     struct Film: Codable, Equatable, Sendable {
         var id: Int
@@ -14,8 +14,8 @@ public enum StubData {
     }
 
     /// An error: the folder of the data is missing, or has other contents.
-    public struct Unreadable: Error, CustomStringConvertible {
-        public let description: String
+    package struct Unreadable: Error, CustomStringConvertible {
+        package let description: String
     }
 
     /// The films of `movies.json`.
@@ -36,7 +36,7 @@ public enum StubData {
     }
 
     /// The folder of the data, below the working directory or below a folder above this program; or nil if there is none.
-    public static var folder: String? {
+    package static var folder: String? {
         var places = ["."]
         var place = ProcessEnvironment.executable ?? ""
         while let slash = place.lastIndex(of: "/"), slash > place.startIndex {

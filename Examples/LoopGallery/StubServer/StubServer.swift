@@ -9,9 +9,9 @@ internal import LoopApp
 /// | `/search/kind%20hearts/1` | the first page of the films whose title or director has these words; at a rate |
 ///
 /// Documents are JSON. `/search` answers 429 with `Retry-After` if requests exceed its rate.
-public final class StubServer: Sendable {
+package final class StubServer: Sendable {
     /// The services that examples need from the server.
-    public enum Service: Sendable {
+    package enum Service: Sendable {
         /// Films: pages, details, search.
         case movies
     }
@@ -24,7 +24,7 @@ public final class StubServer: Sendable {
     ///   - port: the port, or zero for a free one.
     ///   - searchesPerSecond: the rate limit of searches.
     /// - Throws: ``StubData/Unreadable`` if the data cannot be read; the system's error if it cannot listen.
-    public init(
+    package init(
         data: String, port: UInt16 = 0, faults: FaultPlan = FaultPlan(), searchesPerSecond: Double = 2
     ) throws {
         let handler = StubRequestHandler(
@@ -37,11 +37,11 @@ public final class StubServer: Sendable {
     }
 
     /// The root URL of the server, with its closing slash.
-    public var address: String { "http://127.0.0.1:\(server.port)/" }
+    package var address: String { "http://127.0.0.1:\(server.port)/" }
 
     /// The number of requests for each path.
-    public var requests: [String: Int] { server.requests }
+    package var requests: [String: Int] { server.requests }
 
     /// Closes all connections. A second call does nothing.
-    public func stop() { server.stop() }
+    package func stop() { server.stop() }
 }

@@ -8,15 +8,15 @@
 ///
 /// An enum cannot list its cases. They are learnt from examples, or from keys that are `CaseIterable`. A probe is for tools and for
 /// errors, and far slower than ``CBOR``.
-public struct TypeProbe {
+package struct TypeProbe {
     private let session = ProbeSession()
 
     /// Creates a probe that knows nothing yet.
-    public init() {}
+    package init() {}
 
     /// Learns from a document of a type: the cases in it, and values with which other types that contain them can be probed.
     /// - Throws: ``WireError`` if the document is invalid or not of the type.
-    public func learn<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws(WireError) {
+    package func learn<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws(WireError) {
         do {
             _ = try CBOR.withDecoder(of: bytes) { try session.read(type, from: $0, at: []) }
         } catch {
@@ -25,10 +25,10 @@ public struct TypeProbe {
     }
 
     /// What the documents of a type look like, as far as the probe knows by now.
-    public func shape<T: Decodable>(of type: T.Type) -> TypeShape { session.shape(of: type) }
+    package func shape<T: Decodable>(of type: T.Type) -> TypeShape { session.shape(of: type) }
 
     /// Explains why a document is not of a type, and which parts of it the type does not read.
-    public func explain<T: Decodable>(_ type: T.Type, _ bytes: [UInt8]) -> DecodingExplanation {
+    package func explain<T: Decodable>(_ type: T.Type, _ bytes: [UInt8]) -> DecodingExplanation {
         session.begin()
         do {
             _ = try CBOR.withDecoder(of: bytes) { try session.read(type, from: $0, at: []) }
@@ -40,14 +40,14 @@ public struct TypeProbe {
 }
 
 /// How a type reads a document.
-public struct DecodingExplanation: Codable, Equatable, Sendable {
+package struct DecodingExplanation: Codable, Equatable, Sendable {
     /// Why the document is not of the type, with the position, what was expected, and the known cases. Nil if it is of the type.
-    public var error: String?
+    package var error: String?
     /// The positions of keys that the type does not have, at most 100: `placed._0.amuont`.
-    public var unknownKeys: [String]
+    package var unknownKeys: [String]
 
     /// Creates an explanation from its parts.
-    public init(error: String?, unknownKeys: [String]) {
+    package init(error: String?, unknownKeys: [String]) {
         self.error = error
         self.unknownKeys = unknownKeys
     }

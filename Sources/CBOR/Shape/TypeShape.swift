@@ -2,7 +2,7 @@
 ///
 /// A decoder that notes what a type reads finds it (``TypeProbe``). So it is right for types with their own `init(from:)` too. What
 /// does not show is `unknown`.
-public indirect enum TypeShape: Codable, Equatable, Sendable {
+package indirect enum TypeShape: Codable, Equatable, Sendable {
     /// One item, by the name of the type that reads it: `Int`, `String`, `Bool`, …; `bytes` for `[UInt8]`.
     case value(String)
     /// One of these items. The type has this name.
@@ -23,16 +23,16 @@ public indirect enum TypeShape: Codable, Equatable, Sendable {
     case unknown(name: String, why: String)
 
     /// One key of a map.
-    public struct Field: Codable, Equatable, Sendable {
+    package struct Field: Codable, Equatable, Sendable {
         /// The key.
-        public var name: String
+        package var name: String
         /// The shape of its value.
-        public var shape: TypeShape
+        package var shape: TypeShape
         /// Whether the key may be absent.
-        public var isOptional: Bool
+        package var isOptional: Bool
 
         /// Creates a field from its parts.
-        public init(_ name: String, _ shape: TypeShape, isOptional: Bool = false) {
+        package init(_ name: String, _ shape: TypeShape, isOptional: Bool = false) {
             self.name = name
             self.shape = shape
             self.isOptional = isOptional
@@ -43,7 +43,7 @@ public indirect enum TypeShape: Codable, Equatable, Sendable {
 extension TypeShape {
     /// The shape in one line, as JSON with types instead of values: `{"id": Int, "note"?: String}`. `…` is for anything that is not
     /// known.
-    public var text: String {
+    package var text: String {
         switch self {
         case .value(let name): name
         case .oneOf(_, let values): values.joined(separator: " | ")
@@ -64,7 +64,7 @@ extension TypeShape {
     }
 
     /// What is not known, one line each, without repetition: "Order: its cases are known from examples only".
-    public var gaps: [String] {
+    package var gaps: [String] {
         var gaps: [String] = []
         collect(into: &gaps)
         var seen: Set<String> = []

@@ -4,32 +4,32 @@ internal import CHTTPD
 
 extension SiteServer {
     /// How a server answers, and which faults it plays on request.
-    public struct Options: Sendable {
+    package struct Options: Sendable {
         /// Whether a folder without `index.html` is answered with a page that links its contents, instead of 404.
-        public var listsFolders = true
+        package var listsFolders = true
 
         /// Threads that answer requests, 1 to 64.
-        public var threads = 2
+        package var threads = 2
 
         /// The largest number of connections at a time. Further ones wait to be accepted.
-        public var connectionsMax = 4096
+        package var connectionsMax = 4096
 
         /// How long a connection may be idle before it is closed, in whole seconds. Zero keeps it for ever.
-        public var idleLimit: Duration = .seconds(60)
+        package var idleLimit: Duration = .seconds(60)
 
         /// How long every request waits before it is answered, as if the server were far away. It blocks no thread.
-        public var latency: Duration = .zero
+        package var latency: Duration = .zero
 
         /// Called once for each request, with its path as sent (percent-encoded, without the query) and its method. If it returns
         /// nil, the folder answers. It runs on the server's threads, several at a time, so it must be quick.
-        public var handler: (@Sendable (_ path: String, _ method: String) -> Override?)?
+        package var handler: (@Sendable (_ path: String, _ method: String) -> Override?)?
 
         /// Creates the default options.
-        public init() {}
+        package init() {}
     }
 
     /// An answer that replaces the folder's answer.
-    public struct Override: Sendable {
+    package struct Override: Sendable {
         enum Answer {
             case folder
             case reply(Reply)
@@ -40,17 +40,17 @@ extension SiteServer {
         var latency: Duration?
 
         /// The folder's answer.
-        public static var folder: Override { Override(answer: .folder) }
+        package static var folder: Override { Override(answer: .folder) }
 
         /// No answer: the connection is closed.
-        public static var drop: Override { Override(answer: .drop) }
+        package static var drop: Override { Override(answer: .drop) }
 
         /// An answer with this status and a small page that names it.
         ///
         /// - Parameters:
         ///   - status: the status code.
         ///   - retryAfterSeconds: the value of a `Retry-After` header.
-        public static func status(_ status: Int, retryAfterSeconds: Int? = nil) -> Override {
+        package static func status(_ status: Int, retryAfterSeconds: Int? = nil) -> Override {
             var reply = Reply.page(status: status)
             if let retryAfterSeconds { reply.headers.append(("Retry-After", String(retryAfterSeconds))) }
             return Override(answer: .reply(reply))
@@ -61,14 +61,14 @@ extension SiteServer {
         /// - Parameters:
         ///   - location: the `Location` header as it is sent, relative or absolute.
         ///   - status: the status code of the redirect.
-        public static func redirect(to location: String, status: Int = 302) -> Override {
+        package static func redirect(to location: String, status: Int = 302) -> Override {
             var reply = Reply.page(status: status)
             reply.headers.append(("Location", location))
             return Override(answer: .reply(reply))
         }
 
         /// An answer with this body.
-        public static func body(
+        package static func body(
             _ body: [UInt8], contentType: String, status: Int = 200, headers: [(String, String)] = []
         ) -> Override {
             let all = [("Content-Type", contentType)] + headers
@@ -76,14 +76,14 @@ extension SiteServer {
         }
 
         /// An answer with this text as UTF-8.
-        public static func text(
+        package static func text(
             _ text: String, contentType: String = "text/html; charset=utf-8", status: Int = 200
         ) -> Override {
             body(Array(text.utf8), contentType: contentType, status: status)
         }
 
         /// This answer, sent `latency` after the request, whatever the options say.
-        public func after(_ latency: Duration) -> Override {
+        package func after(_ latency: Duration) -> Override {
             var copy = self
             copy.latency = latency
             return copy

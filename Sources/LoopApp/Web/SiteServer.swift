@@ -10,9 +10,9 @@ internal import LoopCollections
 /// print("http://127.0.0.1:\(server.port)/")
 /// server.stop()
 /// ```
-public final class SiteServer: Sendable {
+package final class SiteServer: Sendable {
     /// The port that the server listens on. If zero was passed, it is the one that the system chose.
-    public let port: UInt16
+    package let port: UInt16
 
     private let handler: CountingHandler
     private let daemon: Locked<HTTPDaemon?>
@@ -25,7 +25,7 @@ public final class SiteServer: Sendable {
     ///   - port: The port to listen on; zero lets the system choose.
     ///   - options: answers that do not come from the folder, and limits.
     /// - Throws: `SiteServerError` if the folder cannot be read or the address cannot be bound.
-    public init(
+    package init(
         folder: String, host: String = "127.0.0.1", port: UInt16 = 0, options: Options = Options()
     ) throws(SiteServerError) {
         let site = try SiteFolder(folder, listsFolders: options.listsFolders)
@@ -43,16 +43,16 @@ public final class SiteServer: Sendable {
 
     /// Closes all connections and ends the server's threads. A second call does nothing. If it is called on one of these threads,
     /// while a request is answered, it does not wait for that thread.
-    public func stop() {
+    package func stop() {
         daemon.withLock { $0.take() }?.stop()
     }
 
     /// The number of requests so far, including those that have no answer yet.
-    public var requestCount: Int { handler.counts.withLock { $0.total } }
+    package var requestCount: Int { handler.counts.withLock { $0.total } }
 
     /// The number of requests for each of the first 100,000 paths, as they were sent (percent-encoded, without the query).
-    public var requests: [String: Int] { handler.counts.withLock { $0.byPath } }
+    package var requests: [String: Int] { handler.counts.withLock { $0.byPath } }
 
     /// The largest number of requests that waited for their answers at one time.
-    public var concurrencyMax: Int { handler.counts.withLock { $0.underWayMax } }
+    package var concurrencyMax: Int { handler.counts.withLock { $0.underWayMax } }
 }

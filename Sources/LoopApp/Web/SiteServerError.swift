@@ -1,7 +1,7 @@
 /// Why a server could not be started.
 public struct SiteServerError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kinds of errors.
-    public enum Code: Equatable, Sendable {
+    package enum Code: Equatable, Sendable {
         /// The folder does not exist, is not a folder, or may not be read.
         case folderUnreadable
         /// The host is neither an address of this machine nor a name of one.
@@ -11,7 +11,7 @@ public struct SiteServerError: Error, Equatable, Sendable, CustomStringConvertib
     }
 
     /// The kind of the error.
-    public let code: Code
+    package let code: Code
 
     /// What went wrong, with which value, and what to do, in one line.
     public let description: String

@@ -1,4 +1,4 @@
-public import LoopKeys
+package import LoopKeys
 import LoopWire
 
 /// The check of what each principal may do. Every message is judged by the key of its connection, and never by what it claims.
@@ -158,7 +158,7 @@ enum Violation: Hashable, Sendable {
 }
 
 /// The identity of a message's sender, as its connection proves it. What the message claims does not count.
-public enum Principal: Hashable, Sendable {
+package enum Principal: Hashable, Sendable {
     /// The peer of the reducer's own process.
     case local
     /// A connection without a key. Nothing is known of its peer.

@@ -1,6 +1,6 @@
 /// A journal that a reader can follow while another process writes it. It returns what was appended after a row, and says whether
 /// that row still exists. Rows disappear when a database's failover takes them back, and when a journal is cut or trimmed.
-public protocol FollowedJournal: Journal {
+package protocol FollowedJournal: Journal {
     /// The end of the newest row that is known to be in the journal. It can be read after the journal has failed.
     var newestEnd: RowEnd { get }
 
@@ -28,38 +28,38 @@ public protocol FollowedJournal: Journal {
 
 extension FollowedJournal {
     /// A journal with one source cannot lag.
-    public var mayLag: Bool { false }
+    package var mayLag: Bool { false }
 
     /// Does nothing, because there is one source.
-    public func leaveSource() {}
+    package func leaveSource() {}
 }
 
 /// The end of a row of a journal. The checksum covers everything before it. Two journals with equal ends therefore have equal
 /// records up to there.
-public struct RowEnd: Equatable, Sendable {
+package struct RowEnd: Equatable, Sendable {
     /// The position of the row's last record, or 0 before the first row.
-    public let position: UInt64
+    package let position: UInt64
     /// The row's checksum.
-    public let checksum: UInt32
+    package let checksum: UInt32
 
     /// Creates an end from its parts.
-    public init(position: UInt64, checksum: UInt32) {
+    package init(position: UInt64, checksum: UInt32) {
         self.position = position
         self.checksum = checksum
     }
 }
 
 /// The records that a reader of a followed journal gets at once.
-public struct FollowedPage: Sendable {
+package struct FollowedPage: Sendable {
     /// The records in order; empty at the end of the journal.
-    public let records: [Record]
+    package let records: [Record]
     /// The end of the last row that was read, or nil if no row was. The reader's position is then unchanged.
-    public let end: RowEnd?
+    package let end: RowEnd?
     /// The position of the newest record in the journal.
-    public let newest: UInt64
+    package let newest: UInt64
 
     /// Creates a page from its parts.
-    public init(records: [Record], end: RowEnd?, newest: UInt64) {
+    package init(records: [Record], end: RowEnd?, newest: UInt64) {
         self.records = records
         self.end = end
         self.newest = newest

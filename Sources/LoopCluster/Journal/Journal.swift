@@ -1,9 +1,9 @@
-public import LoopCore
-public import LoopWire
+package import LoopCore
+package import LoopWire
 
 /// The store in which records become durable, and from which a loop is recovered. Its implementations are in LoopJournal; the
 /// simulator has its own. Records are numbered from 1 over the whole life of a journal. That number is a record's *position*.
-public protocol Journal {
+package protocol Journal {
     /// The history that the journal began with.
     var history: History { get }
 
@@ -154,7 +154,7 @@ extension Journal {
     }
 
     /// Reads the event records from the end, for a journal that cannot find a record without reading those before it.
-    public func newestSeq() throws(JournalError) -> Seq {
+    package func newestSeq() throws(JournalError) -> Seq {
         for case .event(let event) in try records(after: position(before: Seq(.max)), bytesMax: .max).reversed() {
             return event.seq
         }
@@ -162,49 +162,49 @@ extension Journal {
     }
 
     /// Appends the records, which have their receipt when this returns.
-    public mutating func beginAppend(
+    package mutating func beginAppend(
         _ records: RecordLog, through position: UInt64
     ) throws(JournalError) -> JournalReceipt? {
         try append(records, through: position)
     }
 
     /// Nil, because every append has its receipt when it returns.
-    public mutating func takeReceipt(waits: Bool) -> JournalReceipt? { nil }
+    package mutating func takeReceipt(waits: Bool) -> JournalReceipt? { nil }
 
     /// Nil, because no append is ever under way.
-    public var receiptDescriptor: Int32? { nil }
+    package var receiptDescriptor: Int32? { nil }
 
     /// Nil, because every append returns its receipt.
-    public var appendInquiry: (@Sendable () -> JournalError?)? { nil }
+    package var appendInquiry: (@Sendable () -> JournalError?)? { nil }
 
     /// Does nothing, because no other process can own the journal while it is open.
-    public mutating func prove() {}
+    package mutating func prove() {}
 
     /// Nil, because opening for reading fails for the same reasons as a start.
-    public var startRefusal: JournalError? { nil }
+    package var startRefusal: JournalError? { nil }
 
     /// Nil, because no other process takes over the journal.
-    public var lease: JournalLease? { nil }
+    package var lease: JournalLease? { nil }
 
     /// Nil, because readers are never in the way.
-    public var heldLogBytes: Int? { nil }
+    package var heldLogBytes: Int? { nil }
 
     /// Closes it.
-    public mutating func abandon() { close() }
+    package mutating func abandon() { close() }
 }
 
 /// The lease of a journal that other processes take over when its holder gives no sign of life.
-public struct JournalLease: Equatable, Sendable {
+package struct JournalLease: Equatable, Sendable {
     /// The time from the newest proof until another process may take over.
-    public var duration: Duration
+    package var duration: Duration
     /// The start of the newest commit that proved that this process owns the journal.
-    public var provenAt: MonotonicTime
+    package var provenAt: MonotonicTime
 
     /// How long the oldest transaction of the database has been open. The database keeps dead rows until that transaction ends.
-    public var oldestTransaction: Duration
+    package var oldestTransaction: Duration
 
     /// Creates a lease from its parts.
-    public init(duration: Duration, provenAt: MonotonicTime, oldestTransaction: Duration = .zero) {
+    package init(duration: Duration, provenAt: MonotonicTime, oldestTransaction: Duration = .zero) {
         self.duration = duration
         self.provenAt = provenAt
         self.oldestTransaction = oldestTransaction
@@ -212,20 +212,20 @@ public struct JournalLease: Equatable, Sendable {
 }
 
 /// A snapshot of a loop, as the journal lists it.
-public struct SnapshotEntry: Equatable, Sendable {
+package struct SnapshotEntry: Equatable, Sendable {
     /// The position of the last record that it covers.
-    public var position: UInt64
+    package var position: UInt64
     /// The seq of the state in it; 0 for the initial state.
-    public var seq: Seq
+    package var seq: Seq
     /// The fingerprint of the definition that made it.
-    public var fingerprint: UInt64
+    package var fingerprint: UInt64
     /// The size of its bytes; 0 before it is written.
-    public var byteCount: Int
+    package var byteCount: Int
     /// CRC-32 of its position, seq, fingerprint and bytes; 0 before it is written, and in a journal that needs none.
-    public var checksum: UInt32
+    package var checksum: UInt32
 
     /// Creates an entry from its parts. The journal fills in the size and the checksum when it writes the bytes.
-    public init(position: UInt64, seq: Seq, fingerprint: UInt64, byteCount: Int = 0, checksum: UInt32 = 0) {
+    package init(position: UInt64, seq: Seq, fingerprint: UInt64, byteCount: Int = 0, checksum: UInt32 = 0) {
         self.position = position
         self.seq = seq
         self.fingerprint = fingerprint
@@ -260,18 +260,18 @@ public enum Durability: String, CaseIterable, Sendable {
 }
 
 /// The proof that every record up to a position is in the journal.
-public struct JournalReceipt: Sendable {
+package struct JournalReceipt: Sendable {
     /// The position of the last record that is proven to be in the journal.
-    public let position: UInt64
+    package let position: UInt64
 
     /// Creates the proof for every record up to a position. Only a journal should call this.
-    public init(through position: UInt64) { self.position = position }
+    package init(through position: UInt64) { self.position = position }
 }
 
 /// An error of a journal that could not do what it was asked. Nothing that depends on the operation may leave.
-public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible {
+package struct JournalError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kinds of errors, for programs. A caller decides by the kind what to do next.
-    public enum Kind: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
         /// The disk is full.
         case full
         /// The file, its folder or its disk cannot be written to.
@@ -298,18 +298,18 @@ public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible 
     }
 
     /// The kind of the error.
-    public var kind: Kind
+    package var kind: Kind
     /// The operation that failed, as it follows "could not": "append records through 7".
-    public var operation: String
+    package var operation: String
     /// The cause of the failure, in words.
-    public var reason: String
+    package var reason: String
     /// The way out for an operator or a caller.
-    public var remedy: String
+    package var remedy: String
     /// The cause of the failure, for programs.
-    public var fault: JournalFault
+    package var fault: JournalFault
 
     /// Creates an error from its parts. Without a `fault` the cause is the usual one of the kind.
-    public init(_ kind: Kind, operation: String, reason: String, remedy: String, fault: JournalFault? = nil) {
+    package init(_ kind: Kind, operation: String, reason: String, remedy: String, fault: JournalFault? = nil) {
         self.kind = kind
         self.operation = operation
         self.reason = reason
@@ -318,7 +318,7 @@ public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible 
     }
 
     /// One line for people: the operation, the reason and the remedy.
-    public var description: String { "the journal could not \(operation): \(reason); \(remedy)" }
+    package var description: String { "the journal could not \(operation): \(reason); \(remedy)" }
 }
 
 extension JournalError {

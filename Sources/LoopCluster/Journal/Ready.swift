@@ -1,5 +1,5 @@
-public import LoopCore
-public import LoopWire
+package import LoopCore
+package import LoopWire
 
 /// The result of a turn of the reducer's machine for its shell. The shell appends the records, then exchanges the receipt for
 /// what may leave.
@@ -7,21 +7,21 @@ public import LoopWire
 ///     records ──▶ journal ──▶ receipt ──▶ `ReducerMachine.release` ──▶ Released
 ///
 /// What depends on the records is not accessible here. Only `release` returns it (G7).
-public struct Ready: ~Copyable, Sendable {
+package struct Ready: ~Copyable, Sendable {
     /// The records to append, in order; empty if the turn has made none.
-    public let records: RecordLog
+    package let records: RecordLog
     /// The position of the last record on which the turn depends.
-    public let position: UInt64
+    package let position: UInt64
     /// When the machine needs its next turn, if nothing arrives before.
-    public let deadline: MonotonicTime
+    package let deadline: MonotonicTime
     /// The loop's outcome, once it has ended.
-    public let outcome: Outcome?
+    package let outcome: Outcome?
     /// What is known if acknowledged records are missing. The machine then serves no peer until the shell calls `beginHistory`.
-    public let historyLost: HistoryLost?
+    package let historyLost: HistoryLost?
     /// Whether the release needs the machine and the journal as they are at the end of this turn. If so, no other turn may
     /// begin before it. True of a turn that asks the journal, that a suspect has survived or that finds a lost history, and
     /// from the end on.
-    public var isBarrier: Bool {
+    package var isBarrier: Bool {
         !released.journalRequests.isEmpty || !survivors.isEmpty || historyLost != nil || outcome != nil
     }
     let released: Released
@@ -33,19 +33,19 @@ public struct Ready: ~Copyable, Sendable {
 }
 
 /// What may leave or begin once a turn's records are durable.
-public struct Released: Sendable {
+package struct Released: Sendable {
     /// The messages, in the order in which they leave.
-    public var messages: [Outbound] = []
+    package var messages: [Outbound] = []
     /// Work on copies of the state for other threads. Each result comes back by `ReducerMachine.receive`.
-    public var backgroundJobs: [BackgroundJob] = []
+    package var backgroundJobs: [BackgroundJob] = []
     /// Questions that only the journal can answer. Each answer comes back by `ReducerMachine.answer`.
-    public var journalRequests: [JournalRequest] = []
+    package var journalRequests: [JournalRequest] = []
     /// News for people, which the shell logs.
-    public var news: [ReducerNews] = []
+    package var news: [ReducerNews] = []
 }
 
 /// One message of the reducer, and its destination.
-public enum Outbound: Equatable, Sendable {
+package enum Outbound: Equatable, Sendable {
     /// To one peer, on its own topic.
     case inbox(PeerID, PeerFrame)
     /// To the sender of a request, over ROUTER.
@@ -55,7 +55,7 @@ public enum Outbound: Equatable, Sendable {
 }
 
 /// The way by which the reducer answers a peer's requests.
-public enum Route: Hashable, Sendable {
+package enum Route: Hashable, Sendable {
     /// The routing id that the ROUTER socket gave to the connection.
     case router([UInt8])
     /// The peer that lives in the reducer's own process.

@@ -1,6 +1,6 @@
-public import CBOR
+package import CBOR
 import LoopCore
-public import LoopWire
+package import LoopWire
 
 /// Records as bytes: a kind byte, then that kind's fields. The frame tables are in `docs/spec/2-JOURNAL.md`.
 ///
@@ -35,7 +35,7 @@ extension Record {
     }
 
     /// Appends the record. The caller keeps the array, and so its capacity.
-    public func write(to output: inout [UInt8]) {
+    package func write(to output: inout [UInt8]) {
         switch self {
         case .event(let event): event.write(to: &output)
         case .refused(let refusal): refusal.write(to: &output)
@@ -96,7 +96,7 @@ extension Record {
 
     /// Reads one record. The bytes of an event are a slice of the reader's array.
     /// - Throws: `WireError` if the bytes do not begin with a record of this version.
-    public init(from reader: inout ByteReader) throws(WireError) {
+    package init(from reader: inout ByteReader) throws(WireError) {
         let code = try reader.u8("record kind")
         guard let kind = Kind(rawValue: code) else {
             throw .malformed(what: "record kind \(code)", offset: reader.position - 1)
@@ -134,7 +134,7 @@ extension Record {
 
     /// Reads records up to the end of the bytes, and appends them.
     /// - Throws: `WireError` for the first record that cannot be read; those before it have been added.
-    public static func read(_ bytes: ArraySlice<UInt8>, into records: inout [Record]) throws(WireError) {
+    package static func read(_ bytes: ArraySlice<UInt8>, into records: inout [Record]) throws(WireError) {
         var reader = ByteReader(bytes)
         while !reader.isAtEnd { records.append(try Record(from: &reader)) }
     }

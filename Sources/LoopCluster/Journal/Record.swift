@@ -1,9 +1,9 @@
-public import LoopCore
-public import LoopKeys
-public import LoopWire
+package import LoopCore
+package import LoopKeys
+package import LoopWire
 
 /// One fact in the journal. Replaying all records in order gives the same state, effects and sessions.
-public enum Record: Equatable, Sendable {
+package enum Record: Equatable, Sendable {
     /// An event was applied. Its seq is one more than that of the event before.
     case event(EventRecord)
     /// A numbered entry was consumed without being applied.
@@ -48,7 +48,7 @@ extension Record {
     /// Whether the record assigns a number that must not be assigned again in this history: an epoch's or a session's. Such a
     /// record survives a loss of power, whatever the journal promises of others. Otherwise, a peer that was admitted under a
     /// lost number could speak for the next peer that gets this number, until the loss is noticed.
-    public var outlivesPower: Bool {
+    package var outlivesPower: Bool {
         switch self {
         case .epochBegun, .sessionOpened, .sessionOwned, .historyBegun: true
         case .event, .refused, .completed, .skipped, .granted, .attemptEnded, .sessionRetired, .definition, .stateHash,
@@ -71,20 +71,20 @@ extension Record {
 }
 
 /// The definition that makes the transitions from here on.
-public struct DefinitionRecord: Equatable, Sendable {
+package struct DefinitionRecord: Equatable, Sendable {
     /// A hash of the definition's name, schema, feedbacks and placements.
-    public var fingerprint: UInt64
+    package var fingerprint: UInt64
     /// The version of the definition's states and events as they are encoded; at least 1.
-    public var schema: UInt64
+    package var schema: UInt64
     /// A hash of the encoded initial state. A loop with other arguments is another run.
-    public var initial: UInt64
+    package var initial: UInt64
     /// The encoded initial state, if this is the journal's first record; else empty. With it, a replay does not need the arguments.
-    public var initialState: [UInt8]
+    package var initialState: [UInt8]
     /// The names of all feedbacks that this journal has seen. A feedback's number is its position, and is never reused.
-    public var feedbacks: [String]
+    package var feedbacks: [String]
 
     /// Creates a record from its parts.
-    public init(
+    package init(
         fingerprint: UInt64, schema: UInt64, initial: UInt64, initialState: [UInt8] = [], feedbacks: [String]
     ) {
         self.fingerprint = fingerprint
@@ -96,9 +96,9 @@ public struct DefinitionRecord: Equatable, Sendable {
 }
 
 /// An entry that was set aside, with everything that is needed to examine it or to try it again.
-public struct QuarantineRecord: Equatable, Sendable {
+package struct QuarantineRecord: Equatable, Sendable {
     /// The step in which the process ended.
-    public enum Phase: UInt8, Sendable, CustomStringConvertible {
+    package enum Phase: UInt8, Sendable, CustomStringConvertible {
         /// The event's bytes were being decoded.
         case decoding = 1
         /// The definition's `reduce` was running.
@@ -111,7 +111,7 @@ public struct QuarantineRecord: Equatable, Sendable {
         case failing = 5
 
         /// The step as a noun phrase, for people.
-        public var description: String {
+        package var description: String {
             switch self {
             case .decoding: "decoding the event"
             case .reducing: "reduce"
@@ -123,28 +123,28 @@ public struct QuarantineRecord: Equatable, Sendable {
     }
 
     /// The number of the quarantined entry in the journal, from 1.
-    public var id: UInt64
+    package var id: UInt64
     /// When the entry was set aside, by the reducer's civil clock.
-    public var time: WallTime
+    package var time: WallTime
     /// The session of the entry.
-    public var session: SessionID
+    package var session: SessionID
     /// The entry's number in its session.
-    public var number: UInt64
+    package var number: UInt64
     /// The effect that sent the entry, or nil if a sender did.
-    public var effect: EffectID?
+    package var effect: EffectID?
     /// The attempt that sent the entry, or `.none` if a sender did.
-    public var attempt: Attempt
+    package var attempt: Attempt
     /// The step in which the process last ended.
-    public var phase: Phase
+    package var phase: Phase
     /// How often the entry ended the process.
-    public var crashes: UInt32
+    package var crashes: UInt32
     /// Whether the effect's body ended with the entry, so that the effect is completed. It has no meaning later.
-    public var isLast: Bool
+    package var isLast: Bool
     /// The event's bytes as received.
-    public var bytes: ArraySlice<UInt8>
+    package var bytes: ArraySlice<UInt8>
 
     /// Creates a record from its parts.
-    public init(
+    package init(
         id: UInt64, time: WallTime, session: SessionID, number: UInt64, effect: EffectID?, attempt: Attempt,
         phase: Phase, crashes: UInt32, isLast: Bool = false, bytes: ArraySlice<UInt8>
     ) {
@@ -170,9 +170,9 @@ extension QuarantineRecord {
 }
 
 /// What an operator did, with the operator's name and the time.
-public struct OperatorAction: Equatable, Sendable {
+package struct OperatorAction: Equatable, Sendable {
     /// The actions of an operator that the journal records.
-    public enum What: Equatable, Sendable {
+    package enum What: Equatable, Sendable {
         /// Runs a parked effect again. Its failures are forgotten.
         case retryParked(EffectID)
         /// Applies a quarantined event after all. The next record is its event.
@@ -191,14 +191,14 @@ public struct OperatorAction: Equatable, Sendable {
     }
 
     /// The action.
-    public var what: What
+    package var what: What
     /// The operator as the tool names it: a user and a host.
-    public var who: String
+    package var who: String
     /// The time of the action, by the reducer's civil clock.
-    public var time: WallTime
+    package var time: WallTime
 
     /// Creates an action from its parts.
-    public init(_ what: What, by who: String, at time: WallTime) {
+    package init(_ what: What, by who: String, at time: WallTime) {
         self.what = what
         self.who = who
         self.time = time
@@ -206,33 +206,33 @@ public struct OperatorAction: Equatable, Sendable {
 }
 
 /// An applied event, with its bytes as received.
-public struct EventRecord: Equatable, Sendable {
+package struct EventRecord: Equatable, Sendable {
     /// The number of the transition that the event made; at least 1.
-    public var seq: Seq
+    package var seq: Seq
     /// The loop's time. It is never earlier than that of the record before, unless an operator has accepted a clock that was
     /// set back.
-    public var time: WallTime
+    package var time: WallTime
     /// The session of the entry, or `.none` for a timer's event, and for a quarantined one that an operator had applied.
-    public var session: SessionID
+    package var session: SessionID
     /// The entry's number in its session; 0 for a timer's event, and for a quarantined one that an operator had applied.
-    public var number: UInt64
+    package var number: UInt64
     /// The effect or timer that sent the event, or nil if a sender did.
-    public var effect: EffectID?
+    package var effect: EffectID?
     /// The attempt that sent the event, or `.none` if a sender or a timer did.
-    public var attempt: Attempt
+    package var attempt: Attempt
     /// Whether the sender asked for the seq.
-    public var wantsSeq: Bool
+    package var wantsSeq: Bool
     /// Whether the sender asked for the definition's answer. The record has no answer; a replay computes it again.
-    public var wantsAnswer: Bool
+    package var wantsAnswer: Bool
     /// Whether the effect's body ended with the event. The effect is then completed, if it is still live after the event.
-    public var isLast: Bool
+    package var isLast: Bool
     /// The event's bytes as received.
-    public var bytes: ArraySlice<UInt8>
+    package var bytes: ArraySlice<UInt8>
     /// The schedule's run that made the event, or nil if none did.
-    public internal(set) var run: ScheduledRun?
+    package internal(set) var run: ScheduledRun?
 
     /// Creates a record from its parts.
-    public init(
+    package init(
         seq: Seq, time: WallTime, session: SessionID, number: UInt64, effect: EffectID?, attempt: Attempt,
         wantsSeq: Bool, isLast: Bool = false, wantsAnswer: Bool = false, bytes: ArraySlice<UInt8>
     ) {
@@ -251,36 +251,36 @@ public struct EventRecord: Equatable, Sendable {
 
 extension EventRecord {
     /// Creates the event of a timer that is due. The timer is completed with it.
-    public init(timer: EffectID, seq: Seq, time: WallTime, bytes: ArraySlice<UInt8>) {
+    package init(timer: EffectID, seq: Seq, time: WallTime, bytes: ArraySlice<UInt8>) {
         self.init(
             seq: seq, time: time, session: .none, number: 0, effect: timer, attempt: .none, wantsSeq: false,
             isLast: true, bytes: bytes)
     }
 
     /// Whether a feedback made the event from an attempt's timeout. Such an event belongs to no session, and ends its effect.
-    public var isOfTimeout: Bool { isLast && session == .none && attempt != .none }
+    package var isOfTimeout: Bool { isLast && session == .none && attempt != .none }
 
     /// Whether a timer sent the event. Such an event belongs to no session, and ends its effect.
-    public var isOfTimer: Bool { isLast && session == .none && effect != nil && attempt == .none }
+    package var isOfTimer: Bool { isLast && session == .none && effect != nil && attempt == .none }
 }
 
 /// An entry that was consumed without being applied, and the reason.
-public struct RefusalRecord: Equatable, Sendable {
+package struct RefusalRecord: Equatable, Sendable {
     /// The session of the entry.
-    public var session: SessionID
+    package var session: SessionID
     /// The entry's number in its session.
-    public var number: UInt64
+    package var number: UInt64
     /// The reason, which its sender gets.
-    public var reason: SendRefusal.Reason
+    package var reason: SendRefusal.Reason
     /// The effect that sent the entry, or nil if a sender did.
-    public var effect: EffectID?
+    package var effect: EffectID?
     /// The attempt that is void from here on, if the refusal concerns it; `.none` voids nothing.
-    public var attempt: Attempt
+    package var attempt: Attempt
     /// What is wrong with the entry, in words, at most 512 bytes of UTF-8; empty if that is not known.
-    public var detail: String
+    package var detail: String
 
     /// Creates a record from its parts. A detail that is too long is cut between two characters.
-    public init(
+    package init(
         session: SessionID, number: UInt64, reason: SendRefusal.Reason, effect: EffectID?, attempt: Attempt,
         detail: String = ""
     ) {
@@ -294,14 +294,14 @@ public struct RefusalRecord: Equatable, Sendable {
 }
 
 /// The grants of one turn. After a restart, a worker can have only effects with such a record.
-public struct GrantRecord: Equatable, Sendable {
+package struct GrantRecord: Equatable, Sendable {
     /// The attempt of the first effect. Each following effect has the next count of the same epoch.
-    public var first: Attempt
+    package var first: Attempt
     /// The effects, in the order of their attempts; at least one.
-    public var effects: [EffectID]
+    package var effects: [EffectID]
 
     /// Creates a record from its parts.
-    public init(first: Attempt, effects: [EffectID]) {
+    package init(first: Attempt, effects: [EffectID]) {
         self.first = first
         self.effects = effects
     }
@@ -311,9 +311,9 @@ public struct GrantRecord: Equatable, Sendable {
 }
 
 /// The end of all attempts of an effect up to one of them, and what follows.
-public struct AttemptEnd: Equatable, Sendable {
+package struct AttemptEnd: Equatable, Sendable {
     /// Why the attempts ended.
-    public enum Cause: UInt8, Sendable {
+    package enum Cause: UInt8, Sendable {
         /// The effect's body threw an error.
         case failed = 1
         /// The attempt took longer than the policy's timeout.
@@ -325,7 +325,7 @@ public struct AttemptEnd: Equatable, Sendable {
     }
 
     /// What happens to the effect next.
-    public enum Next: Equatable, Sendable {
+    package enum Next: Equatable, Sendable {
         /// The effect is tried again.
         case retry(RetryTime)
         /// The effect has failed for good. It stays visible.
@@ -333,20 +333,20 @@ public struct AttemptEnd: Equatable, Sendable {
     }
 
     /// The effect whose attempts ended.
-    public var effect: EffectID
+    package var effect: EffectID
     /// The last attempt that is void; all earlier ones are void too.
-    public var upTo: Attempt
+    package var upTo: Attempt
     /// Why the attempts ended.
-    public var cause: Cause
+    package var cause: Cause
     /// Whether the effect is tried again.
-    public var next: Next
+    package var next: Next
     /// What went wrong, for people.
-    public var message: String
+    package var message: String
     /// The entry that reported the end, if one did. It is consumed.
-    public var entry: EntryNumber?
+    package var entry: EntryNumber?
 
     /// Creates a record from its parts.
-    public init(
+    package init(
         effect: EffectID, upTo: Attempt, cause: Cause, next: Next, message: String = "", entry: EntryNumber? = nil
     ) {
         self.effect = effect
@@ -359,14 +359,14 @@ public struct AttemptEnd: Equatable, Sendable {
 }
 
 /// The time at which an effect is tried again.
-public struct RetryTime: Equatable, Sendable {
+package struct RetryTime: Equatable, Sendable {
     /// The next attempt does not begin before this time, by the reducer's civil clock.
-    public var notBefore: WallTime
+    package var notBefore: WallTime
     /// The planned wait, in milliseconds; at least 0. A clock that is set back does not make it longer.
-    public var wait: Int64
+    package var wait: Int64
 
     /// Creates a time from its parts. A wait below zero counts as zero.
-    public init(notBefore: WallTime, wait: Int64) {
+    package init(notBefore: WallTime, wait: Int64) {
         self.notBefore = notBefore
         self.wait = max(0, wait)
     }

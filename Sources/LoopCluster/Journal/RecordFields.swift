@@ -1,7 +1,7 @@
 import CBOR
 import LoopCore
 import LoopKeys
-public import LoopWire
+package import LoopWire
 
 // The fields of records as bytes; see `Record`.
 
@@ -145,14 +145,14 @@ extension ByteReader {
 }
 
 /// One entry of one session.
-public struct EntryNumber: Equatable, Sendable {
+package struct EntryNumber: Equatable, Sendable {
     /// The session that granted the number.
-    public var session: SessionID
+    package var session: SessionID
     /// The entry's number in its session, from 1.
-    public var number: UInt64
+    package var number: UInt64
 
     /// Creates the name of an entry from its parts.
-    public init(session: SessionID, number: UInt64) {
+    package init(session: SessionID, number: UInt64) {
         self.session = session
         self.number = number
     }

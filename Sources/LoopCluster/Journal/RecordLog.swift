@@ -1,34 +1,34 @@
-public import LoopCore
+package import LoopCore
 import LoopWire
 
 /// A sequence of records, in the bytes that a journal keeps. The reducer's machine writes each record once, as soon as it is
 /// made. To look at a record, iterate the log, which decodes it.
-public struct RecordLog: Sequence, Sendable {
+package struct RecordLog: Sequence, Sendable {
     /// The bytes that `Record.write(to:)` wrote.
-    public private(set) var bytes: [UInt8] = []
+    package private(set) var bytes: [UInt8] = []
     /// How many records there are.
-    public private(set) var count = 0
+    package private(set) var count = 0
     /// The seqs of the first and the last event among the records, or nil if there is none.
-    public private(set) var seqs: ClosedRange<Seq>?
+    package private(set) var seqs: ClosedRange<Seq>?
     /// How many of the records are events.
-    public private(set) var eventsCount: UInt64 = 0
+    package private(set) var eventsCount: UInt64 = 0
     /// Whether one of the records survives a loss of power, whatever the journal promises of others.
-    public private(set) var outlivesPower = false
+    package private(set) var outlivesPower = false
 
     /// Creates a log without records.
-    public init() {}
+    package init() {}
 
     /// Creates a log of records, in their order.
-    public init(_ records: some Sequence<Record>) {
+    package init(_ records: some Sequence<Record>) {
         self.init()
         for record in records { append(record) }
     }
 
     /// Whether there are no records.
-    public var isEmpty: Bool { count == 0 }
+    package var isEmpty: Bool { count == 0 }
 
     /// Appends a record.
-    public mutating func append(_ record: Record) {
+    package mutating func append(_ record: Record) {
         if case .event(let event) = record { return append(event) }
         record.write(to: &bytes)
         count += 1
@@ -36,7 +36,7 @@ public struct RecordLog: Sequence, Sendable {
     }
 
     /// Appends an event record.
-    public mutating func append(_ event: EventRecord) {
+    package mutating func append(_ event: EventRecord) {
         event.write(to: &bytes)
         count += 1
         eventsCount += 1
@@ -47,14 +47,14 @@ public struct RecordLog: Sequence, Sendable {
     mutating func reserve(_ byteCount: Int) { bytes.reserveCapacity(byteCount) }
 
     /// Reads the records back, in order.
-    public func makeIterator() -> Iterator { Iterator(reader: ByteReader(bytes)) }
+    package func makeIterator() -> Iterator { Iterator(reader: ByteReader(bytes)) }
 
     /// Decodes the records of a log one by one.
-    public struct Iterator: IteratorProtocol {
+    package struct Iterator: IteratorProtocol {
         var reader: ByteReader
 
         /// The next record, or nil after the last.
-        public mutating func next() -> Record? {
+        package mutating func next() -> Record? {
             guard !reader.isAtEnd else { return nil }
             do {
                 return try Record(from: &reader)
@@ -67,18 +67,18 @@ public struct RecordLog: Sequence, Sendable {
 
 extension RecordLog: Equatable {
     /// Whether both have the same records.
-    public static func == (a: RecordLog, b: RecordLog) -> Bool { a.bytes == b.bytes }
+    package static func == (a: RecordLog, b: RecordLog) -> Bool { a.bytes == b.bytes }
 }
 
 extension RecordLog: ExpressibleByArrayLiteral {
     /// Creates a log of records, in their order.
-    public init(arrayLiteral records: Record...) { self.init(records) }
+    package init(arrayLiteral records: Record...) { self.init(records) }
 }
 
 extension Journal {
     /// Appends records after all earlier ones; see ``append(_:through:)-(RecordLog,_)``.
     /// - Throws: `JournalError` if the records are not in the journal; see the same method.
-    public mutating func append(_ records: [Record], through position: UInt64) throws(JournalError) -> JournalReceipt {
+    package mutating func append(_ records: [Record], through position: UInt64) throws(JournalError) -> JournalReceipt {
         try append(RecordLog(records), through: position)
     }
 }

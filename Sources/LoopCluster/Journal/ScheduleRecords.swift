@@ -1,20 +1,20 @@
 import CBOR
-public import LoopCore
+package import LoopCore
 import LoopWire
 
 /// A schedule's next time, recorded without a run because the schedule has begun or skipped runs.
-public struct ScheduleRecord: Equatable, Sendable {
+package struct ScheduleRecord: Equatable, Sendable {
     /// The number of its feedback.
-    public var schedule: UInt32
+    package var schedule: UInt32
     /// The time of this decision.
-    public var time: WallTime
+    package var time: WallTime
     /// The time of its next run.
-    public var next: WallTime
+    package var next: WallTime
     /// A hash of the schedule. Another schedule under the same name starts over.
-    public var plan: UInt64
+    package var plan: UInt64
 
     /// Creates a record from its parts.
-    public init(schedule: UInt32, time: WallTime, next: WallTime, plan: UInt64) {
+    package init(schedule: UInt32, time: WallTime, next: WallTime, plan: UInt64) {
         self.schedule = schedule
         self.time = time
         self.next = next
@@ -25,20 +25,20 @@ public struct ScheduleRecord: Equatable, Sendable {
 /// The schedule's run that made an event. Its due times are in the journal, so that a replay needs no time zone.
 ///
 /// A class, because few events have one.
-public final class ScheduledRun: Equatable, Sendable {
+package final class ScheduledRun: Equatable, Sendable {
     /// The number of the schedule's feedback.
-    public let schedule: UInt32
+    package let schedule: UInt32
     /// The time at which the run was due.
-    public let due: WallTime
+    package let due: WallTime
     /// The time of the schedule's next run.
-    public let next: WallTime
+    package let next: WallTime
     /// A hash of the schedule.
-    public let plan: UInt64
+    package let plan: UInt64
     /// Whether an operator asked for the run. The schedule's next time is then unchanged.
-    public let isByHand: Bool
+    package let isByHand: Bool
 
     /// Creates a run from its parts.
-    public init(schedule: UInt32, due: WallTime, next: WallTime, plan: UInt64, isByHand: Bool) {
+    package init(schedule: UInt32, due: WallTime, next: WallTime, plan: UInt64, isByHand: Bool) {
         self.schedule = schedule
         self.due = due
         self.next = next
@@ -47,14 +47,14 @@ public final class ScheduledRun: Equatable, Sendable {
     }
 
     /// Whether both are the same run.
-    public static func == (a: ScheduledRun, b: ScheduledRun) -> Bool {
+    package static func == (a: ScheduledRun, b: ScheduledRun) -> Bool {
         (a.schedule, a.due, a.next, a.plan, a.isByHand) == (b.schedule, b.due, b.next, b.plan, b.isByHand)
     }
 }
 
 extension EventRecord {
     /// Creates the event of a schedule's run.
-    public init(_ run: ScheduledRun, seq: Seq, time: WallTime, bytes: ArraySlice<UInt8>) {
+    package init(_ run: ScheduledRun, seq: Seq, time: WallTime, bytes: ArraySlice<UInt8>) {
         self.init(
             seq: seq, time: time, session: .none, number: 0, effect: nil, attempt: .none, wantsSeq: false, bytes: bytes)
         self.run = run

@@ -1,9 +1,9 @@
-public import LoopWire
+package import LoopWire
 
 /// What an observer follows.
-public struct Following: Equatable, Sendable {
+package struct Following: Equatable, Sendable {
     /// How states come to the observer.
-    public enum States: Equatable, Sendable {
+    package enum States: Equatable, Sendable {
         /// No states come.
         case none
         /// States come as a stream of updates.
@@ -13,36 +13,36 @@ public struct Following: Equatable, Sendable {
     }
 
     /// How states come, if they are followed at all.
-    public var states: States
+    package var states: States
     /// The name of the section of the state that is followed; empty for the whole state.
-    public var section: String
+    package var section: String
     /// Whether transitions are shown to people as they are. Not together with `.events`, which come the same way.
-    public var transitions: Bool
+    package var transitions: Bool
 
     /// - Parameters:
     ///   - states: the states to follow.
     ///   - section: the section that an `UpdateStream` in `states` names too.
     ///   - transitions: whether to follow the events too.
-    public init(_ states: States, section: String = "", transitions: Bool = false) {
+    package init(_ states: States, section: String = "", transitions: Bool = false) {
         self.states = states
         self.section = section
         self.transitions = transitions
     }
 
     /// Follows the whole state, as often as the reducer publishes it.
-    public static let wholeStates = Following(.updates(UpdateStream(.full)))
+    package static let wholeStates = Following(.updates(UpdateStream(.full)))
 
     /// Follows transitions for people, and no states.
-    public static let transitions = Following(.none, transitions: true)
+    package static let transitions = Following(.none, transitions: true)
 
     /// Follows updates of the whole state, or of a section of it.
-    public static func updates(_ mode: UpdateStream.Mode, of section: String = "", interval: UInt32 = 0) -> Following {
+    package static func updates(_ mode: UpdateStream.Mode, of section: String = "", interval: UInt32 = 0) -> Following {
         Following(
             .updates(UpdateStream(mode, of: SectionID(name: section), interval: interval)), section: section)
     }
 
     /// The topics that the subscription must cover.
-    public func topics(of loop: LoopID) -> [Topic] {
+    package func topics(of loop: LoopID) -> [Topic] {
         let states: [Topic] =
             switch self.states {
             case .none: []
@@ -55,10 +55,10 @@ public struct Following: Equatable, Sendable {
     var hasStates: Bool { states != .none }
 
     /// The fingerprint of the definition that folds the events, or nil if none does.
-    public var fingerprint: UInt64? { if case .events(let fingerprint) = states { fingerprint } else { nil } }
+    package var fingerprint: UInt64? { if case .events(let fingerprint) = states { fingerprint } else { nil } }
 
     /// Whether a state is made from the one before.
-    public var dependsOnTheLast: Bool {
+    package var dependsOnTheLast: Bool {
         switch states {
         case .none: false
         case .updates(let stream): stream.mode == .delta

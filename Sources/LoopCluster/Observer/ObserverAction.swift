@@ -1,8 +1,8 @@
-public import LoopCore
-public import LoopWire
+package import LoopCore
+package import LoopWire
 
 /// An action that an observer's machine asks of its shell.
-public enum ObserverAction: Equatable, Sendable {
+package enum ObserverAction: Equatable, Sendable {
     /// Send a message to the reducer over DEALER.
     case send(ToReducer)
     /// All actions that follow are of this epoch. Its journal may lack states that were handed out before.
@@ -37,7 +37,7 @@ public enum ObserverAction: Equatable, Sendable {
 extension ObserverAction {
     /// Whether the action builds on what was handed out before. After a state that does not fit, such an action is of no use.
     /// After `resync`, the machine hands out again what is missing.
-    public var buildsOnTheLast: Bool {
+    package var buildsOnTheLast: Bool {
         switch self {
         case .state, .again, .chunk, .assembled, .delta, .events, .hash, .missed: true
         case .begins, .send, .transitions, .ended, .refused, .standing: false
@@ -46,14 +46,14 @@ extension ObserverAction {
 }
 
 /// How well an observer knows the state.
-public struct ObserverStanding: Equatable, Sendable {
+package struct ObserverStanding: Equatable, Sendable {
     /// The newest state that the observer has of the epoch that it follows, or nil before the first.
-    public var state: StateID?
+    package var state: StateID?
     /// Whether the reducer is reachable, and no newer state is known to exist.
-    public var isCurrent: Bool
+    package var isCurrent: Bool
 
     /// Creates a standing from its parts. Without arguments, it is the one before the first state.
-    public init(state: StateID? = nil, isCurrent: Bool = false) {
+    package init(state: StateID? = nil, isCurrent: Bool = false) {
         self.state = state
         self.isCurrent = isCurrent
     }

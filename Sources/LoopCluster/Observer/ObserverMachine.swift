@@ -1,5 +1,5 @@
-public import LoopCore
-public import LoopWire
+package import LoopCore
+package import LoopWire
 
 /// The machine that follows the state from outside: one state, then every published one once, in order (G2, G9). Each update names
 /// its base, and server heartbeats name the newest seq. They show gaps, which are repaired by fetching. (Protocol, section 8.)
@@ -7,9 +7,9 @@ public import LoopWire
 /// It consists of parts that do not know each other: the epoch that is followed, the state that was handed out, the waiting
 /// updates, the requests, and the loop's end. It knows no types. What it hands out is for a ``StateFollower``, which asks it to
 /// `resync` what does not fit.
-public struct ObserverMachine: Sendable {
+package struct ObserverMachine: Sendable {
     /// The states and transitions that the observer follows. They never change.
-    public let following: Following
+    package let following: Following
     var followed = FollowedEpoch()
     var state = ObservedState()
     var waiting = Waiting()
@@ -30,7 +30,7 @@ public struct ObserverMachine: Sendable {
     /// - Parameters:
     ///   - following: what the observer follows.
     ///   - now: the shell's present time. Later times count from the same start.
-    public init(_ following: Following, at now: MonotonicTime) {
+    package init(_ following: Following, at now: MonotonicTime) {
         self.following = following
         requests = StateRequests(following)
         self.now = now
@@ -40,7 +40,7 @@ public struct ObserverMachine: Sendable {
     package var epoch: Epoch { followed.epoch }
 
     /// The topics that the subscription must cover.
-    public func topics(of loop: LoopID) -> [Topic] { following.topics(of: loop) }
+    package func topics(of loop: LoopID) -> [Topic] { following.topics(of: loop) }
 
     /// Whether a newer state has been known for longer than it should take to come.
     private var isLate: Bool {
@@ -54,7 +54,7 @@ public struct ObserverMachine: Sendable {
 
     /// How well the state that was handed out last is known.
     /// - Parameter isHeard: whether the reducer's messages come. If not, newer states may exist.
-    public func standing(isHeard: Bool) -> ObserverStanding {
+    package func standing(isHeard: Bool) -> ObserverStanding {
         let isCurrent = state.known.map { $0.lack == nil && !isLate } ?? false
         return ObserverStanding(
             state: state.seqs.map { StateID(history: history, epoch: epoch, seq: $0.upperBound) },
@@ -62,7 +62,7 @@ public struct ObserverMachine: Sendable {
     }
 
     /// Takes the actions of all inputs since the last call, in the order in which the shell performs them.
-    public mutating func takeActions() -> [ObserverAction] {
+    package mutating func takeActions() -> [ObserverAction] {
         endIfDue()
         defer { actions.removeAll() }
         return actions
@@ -71,7 +71,7 @@ public struct ObserverMachine: Sendable {
     // MARK: Time
 
     /// Advances the machine's time. It asks for what is missing, and asks again for what was not answered.
-    public mutating func advance(to now: MonotonicTime) {
+    package mutating func advance(to now: MonotonicTime) {
         pass(to: now)
         guard following.hasStates else { return }
         let isLate = isLate
@@ -80,7 +80,7 @@ public struct ObserverMachine: Sendable {
     }
 
     /// When the machine needs its next `advance`, if nothing arrives before.
-    public var deadline: MonotonicTime {
+    package var deadline: MonotonicTime {
         guard case .awaited(_, let limit) = loopEnd else { return requestDeadline }
         return isThere ? now : min(requestDeadline, limit)
     }
@@ -100,7 +100,7 @@ public struct ObserverMachine: Sendable {
 
     /// Fetches a state before anything else is handed out, because what was handed out does not fit.
     /// - Parameter shown: the seq of the newest state of this epoch that is still shown, or nil if there is none.
-    public mutating func resync(shown: Seq?) {
+    package mutating func resync(shown: Seq?) {
         guard following.hasStates else { return }
         state.diverge(shown: shown)
         requests.diverge(at: now)
@@ -110,7 +110,7 @@ public struct ObserverMachine: Sendable {
 
     /// Takes a frame that was published on one of `topics(of:)`. A frame of a new history or a newer epoch makes the
     /// observer begin there. A late frame of an earlier one is dropped.
-    public mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
+    package mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
         pass(to: now)
         guard follows(frame) else { return }
         switch frame.message {
@@ -131,7 +131,7 @@ public struct ObserverMachine: Sendable {
     }
 
     /// Takes the answer to a request of this machine. An answer that does not fit any more is dropped.
-    public mutating func receiveReply(_ frame: PeerFrame, at now: MonotonicTime) {
+    package mutating func receiveReply(_ frame: PeerFrame, at now: MonotonicTime) {
         pass(to: now)
         guard following.hasStates else { return }
         switch frame.message {
@@ -251,7 +251,7 @@ extension ObserverMachine {
 
     /// Exchanges what is known of the end with a peer on the same connection. The peer leaves the loop only after the observer
     /// has handed out the last state. To be called before the peer's actions are taken.
-    public mutating func share(with peer: inout PeerMachine, at now: MonotonicTime) {
+    package mutating func share(with peer: inout PeerMachine, at now: MonotonicTime) {
         if let known = peer.ending { end(known, now: now) }
         if case .handedOut(let heard) = loopEnd { peer.end(heard) }
         peer.awaitsLastState = !hasEnded

@@ -1,5 +1,5 @@
-public import LoopCore
-public import LoopWire
+package import LoopCore
+package import LoopWire
 
 /// Makes states from what an ``ObserverMachine`` hands out. It decodes, applies deltas, folds events, and compares with the
 /// reducer's hashes.
@@ -9,9 +9,9 @@ public import LoopWire
 ///        └── divergence ─────────┘   it does not apply, or hashes differ: the machine has to `resync`
 ///
 /// It never traps, whatever the bytes are.
-public struct StateFollower<Value: Codable & Sendable>: Sendable {
+package struct StateFollower<Value: Codable & Sendable>: Sendable {
     /// The newest state that was shown.
-    public private(set) var current: (id: StateID, value: Value)?
+    package private(set) var current: (id: StateID, value: Value)?
     /// The history and the epoch of the present actions. Its seq is not used.
     private var place = StateID.none
     /// Whether it waits for the next state, and ignores everything else.
@@ -23,7 +23,7 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
     package var brokenRules = BrokenRules()
 
     /// A result of an action.
-    public enum Step: Sendable {
+    package enum Step: Sendable {
         /// This state is to be shown.
         case shows(StateID, Value)
         /// The state that is shown has this ID from now on.
@@ -35,13 +35,13 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
     }
 
     /// Creates a follower of whole states and deltas.
-    public init(_ type: Value.Type, coder: any ValueCoder = CBORCoder()) {
+    package init(_ type: Value.Type, coder: any ValueCoder = CBORCoder()) {
         self.coder = coder
         fold = nil
     }
 
     /// Creates a follower of events too. The definition folds them, as in the reducer.
-    public init<Definition: LoopDefinition>(folding definition: Definition, coder: any ValueCoder = CBORCoder())
+    package init<Definition: LoopDefinition>(folding definition: Definition, coder: any ValueCoder = CBORCoder())
     where Definition.State == Value {
         self.coder = coder
         fold = { state, note, transition in
@@ -50,7 +50,7 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
     }
 
     /// Takes an action of the machine. Calls `tell` with every result, in order.
-    public mutating func take(_ action: ObserverAction, _ tell: (Step) -> Void) {
+    package mutating func take(_ action: ObserverAction, _ tell: (Step) -> Void) {
         switch action {
         case .begins(let history, let epoch): place = StateID(history: history, epoch: epoch, seq: .initial)
         case .state(let seq, let bytes): begin(seq, bytes, tell)
@@ -68,7 +68,7 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
     }
 
     /// The seq of the newest state of this epoch that was shown, or nil before the first.
-    public var shown: Seq? { current.flatMap { $0.id == id($0.id.seq) ? $0.id.seq : nil } }
+    package var shown: Seq? { current.flatMap { $0.id == id($0.id.seq) ? $0.id.seq : nil } }
 
     private func id(_ seq: Seq) -> StateID { StateID(history: place.history, epoch: place.epoch, seq: seq) }
 
@@ -166,7 +166,7 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
 }
 
 /// The reason why a state is not shown, or is fetched again after it was shown.
-public enum StateDivergence: Error, Equatable, Sendable, CustomStringConvertible {
+package enum StateDivergence: Error, Equatable, Sendable, CustomStringConvertible {
     /// The bytes of a state cannot be decoded, for this reason.
     case unreadable(Seq, String)
     /// A chunk of a state cannot be decoded, for this reason. Chunks count from 0. The type may be able to read the whole state.
@@ -179,7 +179,7 @@ public enum StateDivergence: Error, Equatable, Sendable, CustomStringConvertible
     case otherHash(Seq, own: UInt64, reducer: UInt64)
 
     /// The misfit and its consequence, for logs.
-    public var description: String {
+    package var description: String {
         switch self {
         case .unreadable(let seq, let why): "the state at seq \(seq) cannot be read: \(why)"
         case .unreadableChunk(let seq, let chunk, let why):

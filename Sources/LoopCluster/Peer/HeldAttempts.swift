@@ -37,7 +37,8 @@ struct HeldAttempts: Sendable {
     mutating func apply(
         _ commands: CommandRun, _ start: Start, _ rules: BrokenRules, _ actions: inout [PeerAction]
     ) {
-        for command in commands { apply(command, start, rules, &actions) }
+        // By index: an iterator of a type that is not public costs an allocation.
+        for index in commands.startIndex..<commands.endIndex { apply(commands[index], start, rules, &actions) }
     }
 
     @inline(__always)

@@ -1,5 +1,5 @@
 import LoopCore
-public import LoopWire
+package import LoopWire
 
 /// A peer's walk through the addresses that it was given, to find the reducer that leads. (Protocol, section 5.)
 ///
@@ -8,9 +8,9 @@ public import LoopWire
 ///        └── a newer epoch at another address ──▶ there, at once
 ///
 /// With one address and no redirect there is nothing to decide: that address is greeted for ever.
-public struct LeaderSearch: Sendable {
+package struct LeaderSearch: Sendable {
     /// How many addresses a peer may have.
-    public static let placesMax = 5
+    package static let placesMax = 5
     /// How long an address may leave hello unanswered if there are others.
     static let patience = Duration.seconds(1)
     /// The longest pause between two walks, unless standbys ask for a longer one.
@@ -18,7 +18,7 @@ public struct LeaderSearch: Sendable {
     private static let pauseMin = Duration.milliseconds(250)
     /// How long the longest walk takes, with a redirect and the pause before it. After this time and the silence limit, each
     /// peer that can reach a leader has greeted it.
-    public static let walkMax = pauseMax + patience * (placesMax + 1)
+    package static let walkMax = pauseMax + patience * (placesMax + 1)
 
     /// The addresses, in the order in which they are greeted.
     private(set) var places: [String]
@@ -160,7 +160,7 @@ struct ReducerTerms: Sendable {
 }
 
 /// The answers of a reducer that waits for its journal. It sends peers to the leader. (Protocol, section 5.)
-public enum StandbyAnswer {
+package enum StandbyAnswer {
     /// How long a peer waits if no leader is known.
     private static let retryAfter = Duration.milliseconds(500)
 
@@ -169,7 +169,7 @@ public enum StandbyAnswer {
     ///   - request: the peer's message.
     ///   - loop: the name of the loop.
     ///   - leader: the leader's address, or nil if it is not known.
-    public static func to(_ request: ToReducer, loop: String, leader: String?) -> ToPeer? {
+    package static func to(_ request: ToReducer, loop: String, leader: String?) -> ToPeer? {
         switch request {
         case .hello(let name, _) where name != "" && name != loop:
             return .refused(Refused(.loop, reducer: loop, peer: name), to: .hello)

@@ -1,40 +1,40 @@
-public import LoopCore
-public import LoopWire
+package import LoopCore
+package import LoopWire
 
 /// The identity of a peer, and its limits.
-public struct PeerConfiguration: Sendable {
+package struct PeerConfiguration: Sendable {
     /// The ID under which the peer joins; unique in the loop.
-    public var peer: PeerID
+    package var peer: PeerID
     /// The loop's name; empty for a tool that works with any loop.
-    public var loop: String
+    package var loop: String
     /// The schema; 0 for a tool that works with any schema.
-    public var schema: UInt64
+    package var schema: UInt64
     /// The definition's fingerprint; 0 for a peer without a definition.
-    public var fingerprint: UInt64
+    package var fingerprint: UInt64
     /// The definition's feedbacks as "name@placement"; empty for a peer without a definition.
-    public var feedbacks: [String]
+    package var feedbacks: [String]
     /// The groups of effects that the peer serves; empty for a peer that only sends.
-    public var groups: [String]
+    package var groups: [String]
     /// How many effects the peer may have at once.
-    public var capacity: Int
+    package var capacity: Int
     /// A name for people.
-    public var name: String
+    package var name: String
     /// How many entries may wait for their outcome.
-    public var outboxEntriesMax: Int
+    package var outboxEntriesMax: Int
     /// How many of them are reserved for the ends of effects.
-    public var outboxEntriesReserved: Int
+    package var outboxEntriesReserved: Int
     /// How many bytes of entries may wait for their outcome.
-    public var outboxBytesMax: Int
+    package var outboxBytesMax: Int
     /// How often a step of the join request or a request is repeated until it is answered.
-    public var repeatInterval: Duration
+    package var repeatInterval: Duration
     /// The addresses at which the leader may be found, in the order in which they are tried, as the shell dials them. There are at
     /// most ``LeaderSearch/placesMax``, and none if the shell knows the only one.
-    public var places: [String] = []
+    package var places: [String] = []
     /// The largest payload of one message of claims, in bytes; well below the limit of the wire.
     package var payloadBytesMax = Wire.messageBytesMax / 2
 
     /// Creates a configuration from its parts. Without the optional ones it is for a sender without a definition.
-    public init(
+    package init(
         peer: PeerID, loop: String, schema: UInt64 = 0, fingerprint: UInt64 = 0, feedbacks: [String] = [],
         groups: [String] = [],
         capacity: Int = 0, name: String = "", outboxEntriesMax: Int = 4096, outboxEntriesReserved: Int = 512,
@@ -56,7 +56,7 @@ public struct PeerConfiguration: Sendable {
 }
 
 /// An action that a peer's machine asks of its shell.
-public enum PeerAction: Equatable, Sendable {
+package enum PeerAction: Equatable, Sendable {
     /// Send a message to the reducer over DEALER.
     case send(ToReducer)
     /// Dial the reducer at this address, which is greeted next. All later messages go there, and nowhere else.
@@ -94,7 +94,7 @@ public enum PeerAction: Equatable, Sendable {
 }
 
 /// The result of sending an event.
-public enum SendResult: Equatable, Sendable {
+package enum SendResult: Equatable, Sendable {
     /// The event is in the outbox under this number.
     case accepted(number: UInt64)
     /// The outbox is full: try again after `PeerAction.hasSpace`.

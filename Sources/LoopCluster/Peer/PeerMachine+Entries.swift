@@ -1,12 +1,12 @@
-public import LoopCore
-public import LoopWire
+package import LoopCore
+package import LoopWire
 
 /// Inputs of the process: entries, and the request to stop. (Protocol, sections 2 and 5.)
 extension PeerMachine {
     /// Takes entries from the process, in order: events of clients and of effects that run here, and the ends of these effects.
     /// No entry comes in by another way. If an effect's event is too large and its body does not wait for the outcome, the
     /// attempt fails instead, and the body is stopped.
-    public mutating func accept(_ run: EntryRun) -> Acceptance {
+    package mutating func accept(_ run: EntryRun) -> Acceptance {
         var acceptance = Acceptance(first: lastNumber + 1)
         // Accepted entries that are not in the outbox yet.
         var start = run.startIndex
@@ -61,7 +61,7 @@ extension PeerMachine {
     ///   - isLast: whether the effect's body ends with the event, if it is accepted.
     ///   - wantsAnswer: whether the sender asks for an answer, and for the seq with it. Not with the last event of a body.
     /// - Returns: the result. The number is that of a failure if an effect's event is too large and no outcome is asked for.
-    public mutating func send(
+    package mutating func send(
         _ payload: ArraySlice<UInt8>, of effect: (id: EffectID, attempt: Attempt)?, wantsSeq: Bool,
         isLast: Bool = false, wantsAnswer: Bool = false
     ) -> SendResult {
@@ -75,17 +75,17 @@ extension PeerMachine {
     }
 
     /// Takes note that the body of an effect returned, or threw an error.
-    public mutating func effectEnded(_ effect: EffectID, _ attempt: Attempt, failure: Failure?) {
+    package mutating func effectEnded(_ effect: EffectID, _ attempt: Attempt, failure: Failure?) {
         _ = accept([Entry(endOf: effect, attempt, failure)])
     }
 
     /// Takes note of an effect's progress. The newest report leaves with the next heartbeat.
-    public mutating func report(_ report: AttemptProgress) {
+    package mutating func report(_ report: AttemptProgress) {
         if attempts.runs(report.effect, report.attempt) { progress.note(report) }
     }
 
     /// Hands everything back, then says goodbye. `finished` follows when all outcomes are known.
-    public mutating func stop(at now: MonotonicTime) {
+    package mutating func stop(at now: MonotonicTime) {
         self.now = max(self.now, now)
         guard !isStopping, !phase.hasLeft else { return }
         isStopping = true
@@ -101,7 +101,7 @@ extension PeerMachine {
     }
 
     /// Hands back an attempt whose body does not run here.
-    public mutating func handBack(_ effect: EffectID, _ attempt: Attempt) {
+    package mutating func handBack(_ effect: EffectID, _ attempt: Attempt) {
         _ = accept([Entry(kind: .released, effect: effect, attempt: attempt)])
     }
 
@@ -128,7 +128,7 @@ extension PeerMachine {
     // MARK: To the socket
 
     /// The next batch to push, or nil if there is none. Batches grow with the backlog and never wait.
-    public mutating func nextBatch() -> Batch? {
+    package mutating func nextBatch() -> Batch? {
         guard phase.isJoined, let (first, entries) = delivery.next() else { return nil }
         return Batch(
             loop: loop, history: history, session: session, settled: delivery.settledForGood, applied: inbox.applied,
@@ -136,23 +136,23 @@ extension PeerMachine {
     }
 
     /// Takes back a batch that the socket did not take. It is sent again.
-    public mutating func couldNotPush(_ batch: Batch) { delivery.goBack(before: batch.first) }
+    package mutating func couldNotPush(_ batch: Batch) { delivery.goBack(before: batch.first) }
 }
 
 /// The result of handing several entries to a peer at once.
-public struct Acceptance: Sendable {
+package struct Acceptance: Sendable {
     /// The number of the first entry that was accepted. The numbers of the others follow without a gap.
-    public let first: UInt64
+    package let first: UInt64
     /// The entries that were not accepted, by their index in the run, ascending. The refusal of an effect's end has no
     /// consequences, because its attempt no longer runs here.
-    public internal(set) var refused: [(index: Int, refusal: SendRefusal)] = []
+    package internal(set) var refused: [(index: Int, refusal: SendRefusal)] = []
     /// The attempts whose body has ended.
-    public internal(set) var ended: [(effect: EffectID, attempt: Attempt)] = []
+    package internal(set) var ended: [(effect: EffectID, attempt: Attempt)] = []
 
     init(first: UInt64) { self.first = first }
 
     /// The number of an entry of a run that begins at index 0, or why the entry has none.
-    public subscript(index: Int) -> Result<UInt64, SendRefusal> {
+    package subscript(index: Int) -> Result<UInt64, SendRefusal> {
         // The index in `refused` of the first refused entry that is not before this one.
         var (low, high) = (0, refused.count)
         while low < high {

@@ -1,10 +1,10 @@
-public import LoopCore
-public import LoopWire
+package import LoopCore
+package import LoopWire
 
 /// The reducer's messages: introductions, join acceptances, commands, assignments, ticks. (Protocol, section 5.)
 extension PeerMachine {
     /// Takes a frame that came through the inbox topic.
-    public mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
+    package mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
         self.now = max(self.now, now)
         // A dropped frame is no sign of life. While the reducer receives a joined peer's messages, it sends ticks, and after
         // the loop's end that end instead.
@@ -18,7 +18,7 @@ extension PeerMachine {
     }
 
     /// Takes a frame that came over DEALER.
-    public mutating func receiveReply(_ frame: PeerFrame, at now: MonotonicTime) {
+    package mutating func receiveReply(_ frame: PeerFrame, at now: MonotonicTime) {
         self.now = max(self.now, now)
         askedAt = nil
         receive(frame)

@@ -1,16 +1,16 @@
-public import LoopCore
-public import LoopWire
+package import LoopCore
+package import LoopWire
 
 /// The search for the leader among several reducers. (Protocol, section 5.)
 extension PeerMachine {
     /// The possible addresses of the leader.
-    public var places: [String] { search.places }
+    package var places: [String] { search.places }
     /// The address that is greeted, or at which the peer has joined.
-    public var place: String { search.current }
+    package var place: String { search.current }
 
     /// Takes a frame that was published at an address, through the inbox or to all subscribers. A frame of another address than
     /// the present one may show a new leader, and is of no other use.
-    public mutating func receivePublished(_ frame: PeerFrame, from place: String, at now: MonotonicTime) {
+    package mutating func receivePublished(_ frame: PeerFrame, from place: String, at now: MonotonicTime) {
         if place == search.current {
             if case .introducing = phase, tellsOfLeader(frame) { turn(to: place, by: frame, at: now) }
             return receivePublished(frame, at: now)
@@ -19,7 +19,7 @@ extension PeerMachine {
     }
 
     /// Takes a frame that was published at an address to all subscribers. It may show a new leader.
-    public mutating func hear(_ frame: PeerFrame, from place: String, at now: MonotonicTime) {
+    package mutating func hear(_ frame: PeerFrame, from place: String, at now: MonotonicTime) {
         self.now = max(self.now, now)
         guard tellsOfLeader(frame) else {
             if place != search.current { droppedCount += 1 }
@@ -65,10 +65,10 @@ extension PeerMachine {
     }
 
     /// Moves on from an address that is invalid or cannot be dialled.
-    public mutating func couldNotDial() { moveOn() }
+    package mutating func couldNotDial() { moveOn() }
 
     /// Replaces the addresses by those that a name has now.
-    public mutating func learn(places: [String], at now: MonotonicTime) {
+    package mutating func learn(places: [String], at now: MonotonicTime) {
         self.now = max(self.now, now)
         let before = search.current
         guard search.learn(places, isAdmitted: phase.isAdmitted || phase.hasLeft, at: self.now) else { return }

@@ -1,6 +1,6 @@
 package import LoopCollections
-public import LoopCore
-public import LoopWire
+package import LoopCore
+package import LoopWire
 
 /// A worker's or a sender's side of the protocol, without sockets, clocks, threads or randomness.
 ///
@@ -12,9 +12,9 @@ public import LoopWire
 ///
 /// Effects continue through all phases. Only the reducer's command, or another history, ends them (protocol, sections 5 and 6).
 /// Actions wait in order until the shell takes them.
-public struct PeerMachine: Sendable {
+package struct PeerMachine: Sendable {
     /// The peer's configuration. Its ID changes if another process uses the peer's session.
-    public internal(set) var configuration: PeerConfiguration
+    package internal(set) var configuration: PeerConfiguration
     package var brokenRules = BrokenRules()
 
     var phase: PeerPhase
@@ -27,12 +27,12 @@ public struct PeerMachine: Sendable {
     var details = HeardDetails()
 
     /// The peer's loop. A tool that works with any loop learns it from the introduction.
-    public internal(set) var loop: LoopID
+    package internal(set) var loop: LoopID
     /// The largest event that the reducer takes, by its introduction.
     var eventBytesMax = Int.max
     var terms = ReducerTerms()
     /// Why the reducer keeps this peer waiting, or nil if it does not, or has not said why.
-    public internal(set) var busyReason: String?
+    package internal(set) var busyReason: String?
 
     /// Whether it was asked to stop. What it has is then handed back.
     var isStopping = false
@@ -51,13 +51,13 @@ public struct PeerMachine: Sendable {
     private var nextRequest = MonotonicTime.zero
     var actions: [PeerAction] = []
     /// How many frames were not of this peer's present session, epoch or history.
-    public internal(set) var droppedCount: UInt64 = 0
+    package internal(set) var droppedCount: UInt64 = 0
 
     /// Creates a peer without a session, which begins to join at the first `advance`.
     /// - Parameters:
     ///   - configuration: the peer's loop, capacity and limits.
     ///   - now: the shell's present time. Later times count from the same start.
-    public init(configuration: PeerConfiguration, at now: MonotonicTime) {
+    package init(configuration: PeerConfiguration, at now: MonotonicTime) {
         self.configuration = configuration
         loop = LoopID(name: configuration.loop)
         phase = .introducing(next: .zero)
@@ -73,14 +73,14 @@ public struct PeerMachine: Sendable {
     ///
     /// After every input, the shell stores the changes of ``stream(after:)``, and calls ``kept(settled:)``. It does so before
     /// it performs any action and pushes any batch.
-    public init(configuration: PeerConfiguration, resuming stream: PeerStream, at now: MonotonicTime) {
+    package init(configuration: PeerConfiguration, resuming stream: PeerStream, at now: MonotonicTime) {
         self.init(configuration: configuration, continuing: stream, at: now)
         delivery.kept(settled: stream.settled)
     }
 
     /// Creates a peer that continues the session of an earlier one, whose unsent entries are gone. Its stream is not kept for a
     /// later process.
-    public init(configuration: PeerConfiguration, continuing stream: PeerStream, at now: MonotonicTime) {
+    package init(configuration: PeerConfiguration, continuing stream: PeerStream, at now: MonotonicTime) {
         self.init(configuration: configuration, at: now)
         membership = Membership(stream)
         delivery.resume(stream)
@@ -89,22 +89,22 @@ public struct PeerMachine: Sendable {
     // MARK: Properties
 
     /// The history to which the peer was last admitted, or `.none` before the first time.
-    public var history: History { membership.history }
+    package var history: History { membership.history }
     /// The epoch in which the peer was last admitted to its session, or `.none` without a session.
-    public var epoch: Epoch { membership.epoch }
+    package var epoch: Epoch { membership.epoch }
     /// The session that numbers the peer's entries, or `.none` before it has one.
-    public var session: SessionID { membership.session }
+    package var session: SessionID { membership.session }
     package var outbox: Outbox { delivery.outbox }
     package var running: HashTable<EffectID, RunningAttempt> { attempts.running }
     package func entry(_ number: UInt64) -> Entry? { outbox.entry(number) }
 
     /// The number of the newest entry, as its sender counts.
-    public var lastNumber: UInt64 { outbox.base + outbox.last }
+    package var lastNumber: UInt64 { outbox.base + outbox.last }
     /// The number up to which the outcomes are known, as the sender counts.
-    public var settledNumber: UInt64 { outbox.base + outbox.settled }
+    package var settledNumber: UInt64 { outbox.base + outbox.settled }
 
     /// The stream to be kept, with the entries above this number, as their sender counts.
-    public func stream(after number: UInt64) -> PeerStream {
+    package func stream(after number: UInt64) -> PeerStream {
         var stream = PeerStream()
         // The goodbye ends the session, and the reducer may read it long after. No later process continues this session.
         if outbox.isEmpty, isOver || phase.hasLeft && !breaks(.sessionsEndWithTheGoodbye) {
@@ -120,20 +120,20 @@ public struct PeerMachine: Sendable {
     }
 
     /// Takes note that the stream is on disk with outcomes up to this number of the session.
-    public mutating func kept(settled: UInt64) { delivery.kept(settled: settled) }
+    package mutating func kept(settled: UInt64) { delivery.kept(settled: settled) }
 
     /// Whether the peer has joined in this epoch, so that it sends batches and gets commands.
-    public var isJoined: Bool { phase.isJoined }
+    package var isJoined: Bool { phase.isJoined }
     /// Whether nothing more happens: the peer was refused, the loop has ended, or the peer has left.
-    public var isOver: Bool { phase.isOver }
+    package var isOver: Bool { phase.isOver }
 
     /// The name of an effect's feedback, or nil if the reducer has not named it.
-    public func feedbackName(of effect: EffectID) -> String? {
+    package func feedbackName(of effect: EffectID) -> String? {
         effect.feedback < terms.feedbacks.count ? terms.feedbacks[Int(effect.feedback)] : nil
     }
 
     /// Takes the actions of all inputs since the last call, in order.
-    public mutating func takeActions() -> [PeerAction] {
+    package mutating func takeActions() -> [PeerAction] {
         if actions.isEmpty { return [] }
         defer { actions.removeAll(keepingCapacity: true) }
         return actions
@@ -142,7 +142,7 @@ public struct PeerMachine: Sendable {
     // MARK: Time
 
     /// When the machine needs its next `advance`, if nothing arrives before.
-    public var deadline: MonotonicTime {
+    package var deadline: MonotonicTime {
         switch phase {
         case .introducing, .joining, .claiming, .over: phase.next
         case .joined: isMissingSomething ? min(phase.next, nextRequest) : phase.next
@@ -152,13 +152,13 @@ public struct PeerMachine: Sendable {
 
     /// The earlier deadline of this machine and of an observer on the same connection. Once the observer has handed out the
     /// end, the peer leaves the loop at once.
-    public func deadline(with observer: ObserverMachine) -> MonotonicTime {
+    package func deadline(with observer: ObserverMachine) -> MonotonicTime {
         if ending != nil, awaitsLastState, observer.hasEnded { return now }
         return min(deadline, observer.deadline)
     }
 
     /// Advances the machine's time. It repeats what was not answered, and notices silence.
-    public mutating func advance(to now: MonotonicTime) {
+    package mutating func advance(to now: MonotonicTime) {
         self.now = max(self.now, now)
         noticeSilence()
         if isStopping { handBack() }
@@ -176,21 +176,21 @@ public struct PeerMachine: Sendable {
     }
 
     /// Asks the reducer again, because its other sockets are not at the addresses that it named.
-    public mutating func couldNotConnect() {
+    package mutating func couldNotConnect() {
         guard case .joining = phase else { return }
         if !search.isFixed { return moveOn() }
         phase = .introducing(next: now + .seconds(1))
     }
 
     /// Repeats at once what was sent over DEALER while there was no connection.
-    public mutating func hasConnected() {
+    package mutating func hasConnected() {
         phase.next = now
         nextRequest = now
     }
 
     /// Greets the reducer again, because the shell has replaced the connection to it. The answer also names the reducer's other
     /// sockets.
-    public mutating func hasRedialled() {
+    package mutating func hasRedialled() {
         if case .introducing = phase { return }
         if !phase.hasLeft { greetAgain() }
     }

@@ -1,28 +1,28 @@
-public import LoopWire
+package import LoopWire
 
 /// A sender's stream, which outlives its process: its session, how far it is settled, and the entries that are not.
 ///
 ///     base ─┬─ settled ─┬─ offered ─┬─ last      numbers of the session; its sender adds `base` to them
 ///           │  known    │  may have │  never
 ///           │           │  left     │  left
-public struct PeerStream: Equatable, Sendable {
+package struct PeerStream: Equatable, Sendable {
     /// The history of the session, or `.none` before the first.
-    public var history: History
+    package var history: History
     /// The newest epoch in which the peer was admitted, or `.none` before the first.
-    public var epoch: Epoch
+    package var epoch: Epoch
     /// The session, or `.none` if it never had one, and nothing has left.
-    public var session: SessionID
+    package var session: SessionID
     /// The difference between the number under which a sender knows an entry and its number in this session.
-    public var base: UInt64
+    package var base: UInt64
     /// Every outcome up to this number is known.
-    public var settled: UInt64
+    package var settled: UInt64
     /// Numbers up to this one may have left.
-    public var offered: UInt64
+    package var offered: UInt64
     /// The entries from `settled + 1` on.
-    public var entries: [Entry]
+    package var entries: [Entry]
 
     /// Creates an empty stream.
-    public init() {
+    package init() {
         history = .none
         epoch = .none
         session = .none
@@ -33,5 +33,5 @@ public struct PeerStream: Equatable, Sendable {
     }
 
     /// The number of the last entry.
-    public var last: UInt64 { settled + UInt64(entries.count) }
+    package var last: UInt64 { settled + UInt64(entries.count) }
 }

@@ -1,8 +1,8 @@
-public import LoopCore
-public import LoopWire
+package import LoopCore
+package import LoopWire
 
 /// What a crash note says at a start about the end of the last process.
-public enum CrashFinding: Equatable, Sendable {
+package enum CrashFinding: Equatable, Sendable {
     /// It ended outside the reduction of an entry, or there was no such process.
     case nothing
     /// It ended in the reduction of an entry.
@@ -17,15 +17,15 @@ public enum CrashFinding: Equatable, Sendable {
 
 /// The process ended while it replayed an event. The event is part of the loop's past and is never set aside. A build that can
 /// replay it is needed.
-public struct ReplayCrash: Equatable, Sendable {
+package struct ReplayCrash: Equatable, Sendable {
     /// The position of the event's record.
-    public var position: UInt64
+    package var position: UInt64
     /// The seq of the event.
-    public var seq: Seq
+    package var seq: Seq
     /// The step of the replay in which the process ended.
-    public var phase: QuarantineRecord.Phase
+    package var phase: QuarantineRecord.Phase
     /// Whether to stop, because this executable ended in the event before, and would again.
-    public var mustStop: Bool
+    package var mustStop: Bool
 }
 
 extension CrashNote {
@@ -37,7 +37,7 @@ extension CrashNote {
     ///   - history: the history that the journal began with. A note of another journal is void.
     ///   - executable: a number of the program's file. Another build has another number.
     ///   - thread: the reducer's thread. Faults of other threads are not attributed to entries.
-    public func begin(history: History, executable: UInt64, thread: UInt32) -> CrashFinding {
+    package func begin(history: History, executable: UInt64, thread: UInt32) -> CrashFinding {
         if self[.magic] != Self.magic || self[.history] != history.value {
             for index in 0..<(Self.byteCount / 8) { self[at: index] = 0 }
             self[.history] = history.value

@@ -1,5 +1,5 @@
 import CBOR
-public import LoopCollections
+package import LoopCollections
 package import LoopCore
 import LoopWire
 
@@ -9,12 +9,12 @@ import LoopWire
 ///     enter ──▶ decoding ──▶ reducing ──▶ queries ──▶ leave          beside it: a table of suspects, with counts
 ///
 /// The system keeps a file that is mapped into memory when the process dies, without a sync. One thread writes.
-public struct CrashNote: Sendable {
+package struct CrashNote: Sendable {
     /// The size of a note in bytes: one page.
-    public static let byteCount = 4096
+    package static let byteCount = 4096
     /// The offset, in bytes, at which a signal handler writes what ended the process. The signal's number is in the upper half
     /// of the word, the thread's in the lower.
-    public static let faultOffset = 8 * Word.fault.rawValue
+    package static let faultOffset = 8 * Word.fault.rawValue
 
     /// The words of 64 bits at the beginning; the suspects follow.
     enum Word: Int {
@@ -45,13 +45,13 @@ public struct CrashNote: Sendable {
     private let words: SharedWords
 
     /// - Parameter words: at least `byteCount` bytes: zeros, or what an earlier note wrote there.
-    public init(_ words: SharedWords) {
+    package init(_ words: SharedWords) {
         precondition(words.count >= Self.byteCount / 8, "a crash note of \(words.count) words")
         self.words = words
     }
 
     /// Creates a note that ends with the process.
-    public init() { self.init(SharedWords(count: Self.byteCount / 8)) }
+    package init() { self.init(SharedWords(count: Self.byteCount / 8)) }
 
     /// Writes that an entry is about to be decoded, reduced and queried.
     func enter(_ session: SessionID, _ number: UInt64, _ effect: EffectID?, _ payload: ArraySlice<UInt8>) {

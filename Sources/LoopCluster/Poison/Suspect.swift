@@ -1,21 +1,21 @@
-public import LoopCore
-public import LoopWire
+package import LoopCore
+package import LoopWire
 
 /// An event in whose reduction the process ended. After the first time, it is reduced alone when it comes again. After the
 /// second time, it is set aside.
-public struct Suspect: Equatable, Sendable {
+package struct Suspect: Equatable, Sendable {
     /// The session of the entry, or `.none` for a quarantined event that an operator tried again, and for a timer's.
-    public var session: SessionID
+    package var session: SessionID
     /// The entry's number in its session, or the ID of the quarantined event; 0 for a timer's event.
-    public var number: UInt64
+    package var number: UInt64
     /// The effect that sent the entry, or nil if a sender did.
-    public var effect: EffectID?
+    package var effect: EffectID?
     /// A hash of the event's bytes. For a schedule's run or a last failure, a hash of a constant text.
-    public var hash: UInt64
+    package var hash: UInt64
     /// The step in which the process last ended.
-    public var phase: QuarantineRecord.Phase
+    package var phase: QuarantineRecord.Phase
     /// How often the process ended in the event.
-    public var crashes: UInt32
+    package var crashes: UInt32
 
     /// An entry is set aside after this many crashes.
     static let crashesMax: UInt32 = 2
@@ -49,12 +49,12 @@ public struct Suspect: Equatable, Sendable {
 /// The suspects in a crash note, in a table of a fixed size after its first words.
 extension CrashNote {
     /// How many suspects are remembered. A new one replaces the oldest.
-    public static let suspectsMax = 16
+    package static let suspectsMax = 16
     static let first = 16
     static let wordsEach = 8
 
     /// The suspects, the oldest first.
-    public var suspects: [Suspect] {
+    package var suspects: [Suspect] {
         slots.filter { self[at: $0] > 0 }.sorted { self[at: $0 + 7] < self[at: $1 + 7] }.map { self.suspect(at: $0) }
     }
 

@@ -1,15 +1,15 @@
 import LoopCollections
-public import LoopCore
+package import LoopCore
 
 /// Some records of a journal, in order, with those events that were decoded in advance.
-public struct DecodedPage: Sendable {
+package struct DecodedPage: Sendable {
     /// The records, in the order of their positions; empty at the end of the journal.
-    public let records: [Record]
+    package let records: [Record]
     /// The decoded events, or nil if none were.
     let events: (any DecodedEvents)?
 
     /// Creates a page without decoded events.
-    public init(records: [Record]) {
+    package init(records: [Record]) {
         self.records = records
         events = nil
     }
@@ -19,7 +19,7 @@ public struct DecodedPage: Sendable {
     ///   - records: the records of the page.
     ///   - type: the type of the events in the present schema.
     ///   - coder: the coder of the definition's values.
-    public init<Event: Codable & Sendable>(decoding records: [Record], as type: Event.Type, coder: any ValueCoder) {
+    package init<Event: Codable & Sendable>(decoding records: [Record], as type: Event.Type, coder: any ValueCoder) {
         self.records = records
         events = EventColumn<Event>(records, coder)
     }

@@ -1,5 +1,5 @@
-public import LoopCore
-public import LoopWire
+package import LoopCore
+package import LoopWire
 
 extension HistoryPage {
     /// The largest number of records in a page, and about how many bytes of them.
@@ -14,7 +14,7 @@ extension HistoryPage {
     ///   - after: the position at which the page before ended, or nil for the first page.
     /// - Throws: `JournalError` if the journal cannot be read. It is of kind `.trimmed` if the records after `after` were trimmed,
     ///   or if the event `from` was, unless the page is of all events. It is of kind `.misuse` if the journal ends before `from`.
-    public init(
+    package init(
         of journal: any Journal, from: Seq, through: Seq? = nil, after: UInt64? = nil
     ) throws(JournalError) {
         self.init(records: [], next: nil)
@@ -66,7 +66,7 @@ extension HistoryRecord {
     ///   - record: the record to show.
     ///   - position: the position of the record.
     ///   - seq: the seq of the newest event at or before it.
-    public init(_ record: Record, position: UInt64, seq: Seq) {
+    package init(_ record: Record, position: UInt64, seq: Seq) {
         self.init(position: position, seq: seq.value, kind: record.kind)
         switch record {
         case .event(let record):

@@ -1,4 +1,4 @@
-public import LoopCore
+package import LoopCore
 package import LoopWire
 
 /// A recovery that continues: it applies what another process appends, as it comes.
@@ -9,9 +9,9 @@ package import LoopWire
 ///      └──▶ stopped ◀── a record that this definition cannot apply, a state hash that differs, damage
 ///
 /// It never takes a record that is not proven to follow those that it has. An ordinary recovery reports what has stopped it.
-public struct JournalFollower<Definition: LoopDefinition> {
+package struct JournalFollower<Definition: LoopDefinition> {
     /// The result of a look at the journal.
-    public enum Look: Equatable, Sendable {
+    package enum Look: Equatable, Sendable {
         /// It began from a snapshot, or from the first record.
         case begun(at: Seq)
         /// Records were applied, and there are more.
@@ -38,18 +38,18 @@ public struct JournalFollower<Definition: LoopDefinition> {
     /// The newest records that it has applied but has not seen in the journal.
     private var ahead: ArraySlice<Record> = []
     /// The position of the newest record that was seen in the journal.
-    public private(set) var newest: UInt64 = 0
+    package private(set) var newest: UInt64 = 0
     /// How far it had followed when the journal last lacked followed records, or nil if that was never so.
     package private(set) var lost: FollowedEnd?
     /// Notes for people, about snapshots that could not be used.
-    public private(set) var notes: [String] = []
+    package private(set) var notes: [String] = []
 
     /// - Parameters:
     ///   - definition: the loop to follow.
     ///   - coder: the coder of the definition's values.
     ///   - reinterprets: which events that another definition wrote are applied with this one.
     ///   - warm: the state from which to continue, or nil to begin with a snapshot.
-    public init(
+    package init(
         _ definition: Definition, coder: any ValueCoder, reinterprets: Reinterpretation = .never,
         from warm: consuming WarmState? = nil
     ) {
@@ -63,7 +63,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
     }
 
     /// The seq and the position of the newest applied record that the journal has, or nil while it is cold.
-    public var applied: (seq: Seq, position: UInt64)? {
+    package var applied: (seq: Seq, position: UInt64)? {
         guard case .warm(let recovery, _, _) = state else { return nil }
         let (seq, position) = (recovery.journaled.seq, recovery.journaled.position)
         return (Seq(seq.value - RecordLog(ahead).eventsCount), position - UInt64(ahead.count))
@@ -76,16 +76,16 @@ public struct JournalFollower<Definition: LoopDefinition> {
     }
 
     /// How many records are known to be in the journal, but are not applied yet.
-    public var lag: UInt64 { newest - min(newest, applied?.position ?? 0) }
+    package var lag: UInt64 { newest - min(newest, applied?.position ?? 0) }
 
     /// The state for the next leader, or nil if there is none that could be continued.
-    public var warm: WarmState? {
+    package var warm: WarmState? {
         guard case .warm(let recovery, let end?, let history) = state else { return nil }
         return WarmState(recovery.journaled, at: end, of: history, ahead: Array(ahead))
     }
 
     /// Hands over its warm state, and is cold afterwards.
-    public mutating func handOver() -> WarmState? {
+    package mutating func handOver() -> WarmState? {
         guard let warm else { return nil }
         (state, ahead) = (.cold, [])
         return warm
@@ -99,7 +99,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
     ///   - isStopped: called before each record; returns true if the result is not needed any more.
     /// - Throws: `JournalError` if the journal cannot be read, or if a source that is not current lacks followed records. The next
     ///   look may succeed. `RecoveryError.stopped` if `isStopped` returns true.
-    public mutating func look(
+    package mutating func look(
         at journal: any FollowedJournal, bytesMax: Int, isCurrent: () throws -> Bool = { true },
         isStopped: (() -> Bool)? = nil
     ) throws -> Look {

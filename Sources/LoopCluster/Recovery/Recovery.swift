@@ -1,4 +1,4 @@
-public import LoopCore
+package import LoopCore
 
 /// Rebuilds what the journal determines, from the newest snapshot that can be trusted and the records after it. (Protocol,
 /// section 7.)
@@ -8,19 +8,19 @@ public import LoopCore
 ///            └────────── every record after it, in order ◀────────────┘
 ///
 /// A standby has a warm state, and continues from it if the journal has its last row.
-public struct Recovery {
+package struct Recovery {
     /// The rebuilt state.
     package private(set) var journaled: JournaledState
     /// The snapshot that it began from, or nil if it began from the first record. After a warm state, it is the newest snapshot.
-    public private(set) var snapshot: SnapshotEntry?
+    package private(set) var snapshot: SnapshotEntry?
     /// The seq of the warm state that it began from, or nil if it did not.
-    public private(set) var warmSeq: Seq?
+    package private(set) var warmSeq: Seq?
     /// How many records were replayed.
-    public private(set) var recordsCount: UInt64 = 0
+    package private(set) var recordsCount: UInt64 = 0
     /// The newest records of a warm state that the journal lacks. The caller appends them before anything else.
-    public private(set) var lacking: [Record] = []
+    package private(set) var lacking: [Record] = []
     /// Notes for people, about snapshots and a warm state that could not be used.
-    public private(set) var notes: [String] = []
+    package private(set) var notes: [String] = []
 
     /// How many bytes of the journal are in memory at a time.
     private static var pageBytes: Int { 4 << 20 }
@@ -201,7 +201,7 @@ extension JournaledState {
 }
 
 /// The reason why a journal cannot be replayed.
-public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
+package enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The replayed state is not the journaled one.
     case differs(ReplayDifference)
     /// Other code wrote the records after the newest snapshot.
@@ -240,7 +240,7 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
     }
 
     /// The error and its remedy in one line, for people.
-    public var description: String {
+    package var description: String {
         switch self {
         case .unreadable(_, _, _, let snapshot?):
             "\(reason); run the program that wrote it; a start continues from the snapshot at seq \(snapshot), and only states"
@@ -288,7 +288,7 @@ extension Recovery {
     ///   - definition: the loop to recover.
     ///   - coder: the coder of the definition's values.
     /// - Throws: `RecoveryError`, or the journal's `JournalError`.
-    public init(
+    package init(
         showing seq: Seq?, of journal: any Journal, _ definition: some LoopDefinition, coder: any ValueCoder
     ) throws {
         do {

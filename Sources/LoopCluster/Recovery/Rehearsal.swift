@@ -1,31 +1,31 @@
-public import LoopCore
+package import LoopCore
 
 /// What would happen if this program continued a journal that another one wrote.
-public struct RehearsalReport: Codable, Equatable, Sendable {
+package struct RehearsalReport: Codable, Equatable, Sendable {
     /// The seq at which the replay began.
-    public var from: UInt64
+    package var from: UInt64
     /// The last seq that was replayed.
-    public var through: UInt64
+    package var through: UInt64
     /// The first difference that the replay found, or nil if there is none.
-    public var difference: String?
+    package var difference: String?
     /// How many events this program cannot decode.
-    public var undecodable: UInt64 = 0
+    package var undecodable: UInt64 = 0
     /// How many events came from effects that would not have run.
-    public var unwanted: UInt64 = 0
+    package var unwanted: UInt64 = 0
     /// Why this program would not start on the journal, or nil if it would.
-    public var refusal: String?
+    package var refusal: String?
     /// How many live effects taking over would cancel.
-    public var cancelled = 0
+    package var cancelled = 0
     /// How many effects taking over would start.
-    public var started = 0
+    package var started = 0
     /// How many live effects taking over would give a newer request.
-    public var updated = 0
+    package var updated = 0
 }
 
 /// Replays a journal through another program's reducer and queries, and tries its definition upgrade, without changing anything.
-public enum Rehearsal {
+package enum Rehearsal {
     /// - Throws: `JournalError` or `SnapshotError` if the journal cannot be read.
-    public static func report(
+    package static func report(
         on journal: any Journal, of definition: some LoopDefinition, coder: any ValueCoder
     ) throws -> RehearsalReport {
         var report = try replayed(journal, definition, coder)

@@ -12,7 +12,7 @@ package struct FollowedEnd: Equatable, Sendable {
 }
 
 /// Records that this process had followed, and that the journal lacked when the process began to lead.
-public struct VanishedRecords: Equatable, Sendable, CustomStringConvertible {
+package struct VanishedRecords: Equatable, Sendable, CustomStringConvertible {
     private let followed: FollowedEnd
     /// The position at which the journal ended.
     private let position: UInt64
@@ -42,7 +42,7 @@ public struct VanishedRecords: Equatable, Sendable, CustomStringConvertible {
     }
 
     /// One line for people, which says which records are gone, and since when.
-    public var description: String {
+    package var description: String {
         let what =
             if seq < followed.seq {
                 Self.text("events", seq.value + 1, followed.seq.value)

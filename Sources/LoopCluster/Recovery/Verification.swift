@@ -1,11 +1,11 @@
-public import LoopCore
-public import LoopWire
+package import LoopCore
+package import LoopWire
 
 /// Replays a journal, and compares the result with its snapshots and its state hashes (G8).
 ///
 /// It begins at the first record. If another definition wrote that record, it begins at the first snapshot after which only
 /// this definition wrote.
-public struct Verification<Definition: LoopDefinition> {
+package struct Verification<Definition: LoopDefinition> {
     private let definition: Definition
     private let journal: any Journal
     private let coder: any ValueCoder
@@ -16,7 +16,7 @@ public struct Verification<Definition: LoopDefinition> {
     private var damages: [String] = []
 
     /// - Throws: `RecoveryError` and `JournalError` if the journal cannot be replayed at all.
-    public static func report(
+    package static func report(
         on journal: any Journal, of definition: Definition, coder: any ValueCoder
     ) throws -> VerifyReport {
         var verification = Verification(definition: definition, journal: journal, coder: coder)

@@ -1,4 +1,4 @@
-public import LoopCore
+package import LoopCore
 import LoopWire
 
 /// The state that a journal determines up to the end of a row. A new leader continues from it, if the journal has that very row.
@@ -7,7 +7,7 @@ import LoopWire
 /// Each of these is in the journal, or this process can append it in its next term, if no other process has appended since.
 ///
 ///     journal:  ── row ── row ─┤ end          state:  ── row ── row ─┤ end ── ahead ──▶
-public struct WarmState: Sendable {
+package struct WarmState: Sendable {
     let journaled: JournaledState
     /// The row that the journal must have.
     package let end: RowEnd
@@ -17,7 +17,7 @@ public struct WarmState: Sendable {
     package let ahead: [Record]
 
     /// The seq of the state.
-    public var seq: Seq { journaled.seq }
+    package var seq: Seq { journaled.seq }
 
     /// How far the journal was followed, without the records that have no receipt.
     package var followed: FollowedEnd {

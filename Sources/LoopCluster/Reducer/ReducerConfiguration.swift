@@ -1,4 +1,4 @@
-public import LoopCore
+package import LoopCore
 internal import LoopWire
 
 /// The limits and intervals of a reducer. Every queue has its bound here (G10).
@@ -9,28 +9,28 @@ public struct ReducerConfiguration: Sendable {
     public var eventBytesMax: Int
     /// How many numbered inbox messages may be under way to a peer. The window is below half of the publisher's high-water
     /// mark, so that nothing is dropped for a worker that reads.
-    public var inboxWindow: UInt64
+    package var inboxWindow: UInt64
     /// The largest capacity of one peer, whatever it reports.
-    public var capacityMax: Int
+    package var capacityMax: Int
     /// How many sessions there may be, without the one of the reducer's own process. For one more peer, the session that has
     /// been idle the longest is given up. If none can be, the peer is asked to come again, with the reason.
     public var sessionsMax: Int
     /// How many of them one key may have, or one other machine if the reducer has no keys. If nil, half of them.
-    public var sessionsPerKeyMax: Int?
+    package var sessionsPerKeyMax: Int?
     /// How long a session without a sign of life and without effects is kept.
-    public var sessionRetention: Duration
+    package var sessionRetention: Duration
     /// How many updates per second leave on each stream of updates at most, whatever observers choose.
     public var updatesPerSecond: Double
     /// Whether hashes of the state are journaled, so that replays can be checked.
-    public var stateHashes: Bool
+    package var stateHashes: Bool
     /// The address of the publisher for peers: its port for TCP, else its endpoint.
-    public var publisher: String
+    package var publisher: String
     /// The address of the collector, in the form of ``publisher``.
-    public var collector: String
+    package var collector: String
     /// Whether the reducer has keys. Then no key is admitted until the shell calls `ReducerMachine.admit`.
-    public var isGuarded = false
+    package var isGuarded = false
     /// Whether other machines can reach the reducer although it has no keys. The status warns of it.
-    public var isOpenToAll = false
+    package var isOpenToAll = false
     /// When the reducer's process began, which may be before it led.
     package var processBegan = MonotonicTime.zero
     /// The time zones that the definition's schedules name.
@@ -89,19 +89,19 @@ public struct ReducerConfiguration: Sendable {
 
     /// How long peers may take to find this reducer after they have noticed its predecessor's silence. Zero if its address
     /// never changes, ``LeaderSearch/walkMax`` if it has several.
-    public var searchLimit = Duration.zero
+    package var searchLimit = Duration.zero
     /// Whether the reducer can let another one lead, and stand by.
-    public var mayStepDown = false
+    package var mayStepDown = false
     /// The address that the reducer gives to peers and tools, or nil for none.
-    public var advertised: String?
+    package var advertised: String?
     /// How long effects of an earlier epoch wait after a restart to be claimed by the peers that run them.
-    public var graceLimit: Duration { silenceLimit + searchLimit }
+    package var graceLimit: Duration { silenceLimit + searchLimit }
     /// The time between two ticks: at most a second, and at most a sixth of the silence limit.
-    public var tickInterval: Duration { min(.seconds(1), silenceLimit / 6) }
+    package var tickInterval: Duration { min(.seconds(1), silenceLimit / 6) }
 }
 
 /// The counters of everything that is dropped or refused, by reason. The status shows them.
-public enum Counter: String, CaseIterable, Sendable {
+package enum Counter: String, CaseIterable, Sendable {
     case malformedFrame
     case foreignHistory
     case unknownSession
@@ -169,14 +169,14 @@ public enum Counter: String, CaseIterable, Sendable {
 }
 
 /// The name of the group of effects that run in the reducer's own process. No remote worker may serve it.
-public let localGroup = "(local)"
+package let localGroup = "(local)"
 
 /// The name of the group of effects that the reducer fulfils itself, without a member: timers. No worker may serve it.
-public let reducerGroup = "(reducer)"
+package let reducerGroup = "(reducer)"
 
 extension Placement {
     /// The group whose members run effects placed here.
-    public var group: String {
+    package var group: String {
         switch self {
         case .local: localGroup
         case .workers(let group): group

@@ -1,10 +1,10 @@
-public import LoopKeys
-public import LoopWire
+package import LoopKeys
+package import LoopWire
 
 /// The rights of principals, and the refusal of what they may not do. (Protocol, section 12.)
 extension ReducerMachine {
     /// Replaces the admitted keys. Sessions of other keys end, and their peers' effects are granted again.
-    public mutating func admit(_ keys: AllowedKeys) {
+    package mutating func admit(_ keys: AllowedKeys) {
         access.admit(keys)
         guard !breaks(.revokedKeysLoseTheirSessions) else { return }
         for session in journaled.sessions.keys.sorted() {
@@ -23,7 +23,7 @@ extension ReducerMachine {
     ///   - topic: the topic of the subscription.
     ///   - principal: the principal, as the connection proves it.
     ///   - peer: the peer whose inbox the connection already subscribes to, or nil if there is none.
-    public mutating func mayFollow(_ topic: Topic, _ principal: Principal, of peer: PeerID? = nil) -> Bool {
+    package mutating func mayFollow(_ topic: Topic, _ principal: Principal, of peer: PeerID? = nil) -> Bool {
         guard let violation = violation(of: topic, by: principal) else { return true }
         if let session = peer.flatMap({ journaled.session(of: $0) }), let route = admission.members[session]?.route,
             access.violation(of: session, by: principal, journaled, context) == nil
@@ -44,7 +44,7 @@ extension ReducerMachine {
     }
 
     /// The key whose owner has opened a peer's session, or nil if there is none.
-    public func owner(of peer: PeerID) -> PublicKey? {
+    package func owner(of peer: PeerID) -> PublicKey? {
         journaled.session(of: peer).flatMap { journaled.sessions[$0]?.owner }
     }
 

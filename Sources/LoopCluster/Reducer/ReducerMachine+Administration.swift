@@ -1,19 +1,19 @@
-public import LoopCore
+package import LoopCore
 import LoopKeys
-public import LoopWire
+package import LoopWire
 
 /// An operator's request that only the journal can answer. The shell answers it.
-public struct JournalRequest: Equatable, Sendable {
+package struct JournalRequest: Equatable, Sendable {
     /// The route of the answer.
-    public var route: Route
+    package var route: Route
     /// The number of the request, which the answer repeats.
-    public var number: UInt64
+    package var number: UInt64
     /// The question to the journal.
-    public var question: JournalQuestion
+    package var question: JournalQuestion
 }
 
 /// A question of an operator that only the journal can answer.
-public enum JournalQuestion: Equatable, Sendable {
+package enum JournalQuestion: Equatable, Sendable {
     /// Trim the journal. Only the writing journal can do it.
     case trim(before: Seq)
     /// Read the journal. Any journal that reads the same file can do it.
@@ -23,7 +23,7 @@ public enum JournalQuestion: Equatable, Sendable {
 }
 
 /// What can be read from a journal while another one writes.
-public enum JournalReading: Equatable, Sendable {
+package enum JournalReading: Equatable, Sendable {
     /// A page of the records of a range of seqs.
     /// - `after`: the position after which the page begins, or nil to begin at the seq `from`.
     case history(from: Seq, through: Seq?, after: UInt64?)
@@ -123,7 +123,7 @@ extension ReducerMachine {
     }
 
     /// Answers a request. The answer leaves with the turn's receipt.
-    public mutating func answer(_ answer: AdministrationAnswer, _ number: UInt64, _ route: Route) {
+    package mutating func answer(_ answer: AdministrationAnswer, _ number: UInt64, _ route: Route) {
         let document = (try? journaled.loop.coder.encode(answer)) ?? []
         for part in AnswerPart.parts(of: document, request: number) { turn.reply(.answer(part), to: route) }
     }

@@ -1,5 +1,5 @@
 import LoopCore
-public import LoopWire
+package import LoopWire
 
 /// The consumption of entries, strictly in sequence: dedup, fence, reduce. (Protocol, sections 2 and 4.)
 extension ReducerMachine {
@@ -8,7 +8,7 @@ extension ReducerMachine {
     /// - Parameters:
     ///   - batch: the entries.
     ///   - principal: the sender, as the connection proves it.
-    public mutating func receive(_ batch: Batch, by principal: Principal) {
+    package mutating func receive(_ batch: Batch, by principal: Principal) {
         guard !phase.isLost, !refuses(batch, by: principal) else { return }
         take(batch)
     }

@@ -1,5 +1,5 @@
-public import LoopCore
-public import LoopWire
+package import LoopCore
+package import LoopWire
 
 /// Lost records of a journal, and new histories. (Protocol, section 7.)
 extension ReducerMachine {
@@ -40,7 +40,7 @@ extension ReducerMachine {
     private static var leadersAgeMax: Duration { .seconds(30) }
 
     /// Takes note of the leaders that were found at the same addresses.
-    public mutating func notice(leaders: [LeaderFound]) {
+    package mutating func notice(leaders: [LeaderFound]) {
         let others = leaders.filter {
             if $0.history != journaled.history { return true }
             return $0.epoch != .none && $0.epoch.nonce != journaled.epoch.nonce
@@ -85,7 +85,7 @@ extension ReducerMachine {
 
     /// Continues in another history with the present state. Every session ends, every attempt is void, and every live effect is
     /// granted again. Peers end their attempts when they are admitted to the new history. Call it between two turns.
-    public mutating func beginHistory(_ history: History, at now: Moment) {
+    package mutating func beginHistory(_ history: History, at now: Moment) {
         context.clock.pass(to: now)
         let peers = admission.members.keys.sorted().compactMap { admission.members[$0]?.peer }
         write(.historyBegun(history, context.now.wall))
@@ -112,9 +112,9 @@ extension ReducerMachine {
 
 /// The report that a peer knows more of this history than the journal has, so that acknowledged records are missing. The disk
 /// lost them, or the journal is an older copy.
-public struct HistoryLost: Error, Equatable, Sendable, CustomStringConvertible {
+package struct HistoryLost: Error, Equatable, Sendable, CustomStringConvertible {
     /// The records that the journal does not have, as the peer's join request shows.
-    public enum Missing: Equatable, Sendable {
+    package enum Missing: Equatable, Sendable {
         /// The peer was admitted in an epoch that the journal does not have.
         case epoch(Epoch, newest: Epoch)
         /// The peer was granted a session that the journal does not have.
@@ -126,25 +126,25 @@ public struct HistoryLost: Error, Equatable, Sendable, CustomStringConvertible {
     }
 
     /// The records that are missing.
-    public var missing: Missing
+    package var missing: Missing
     /// The peer that knows of the missing records.
-    public var peer: PeerID
+    package var peer: PeerID
     /// The name that the peer gives itself, for people; at most 256 characters.
-    public var name: String
+    package var name: String
 
     /// What a person can do about missing acknowledged records. All errors about lost history end with this text.
     /// - Parameters:
     ///   - loop: the name of the loop.
     ///   - seq: the last event that can be kept, or 0 if none can.
     ///   - place: the journal, as the command line names it.
-    public static func remedy(loop: String, seq: UInt64, place: String) -> String {
+    package static func remedy(loop: String, seq: UInt64, place: String) -> String {
         let kept = seq == 0 ? "keep no event" : "keep events 1 to \(seq)"
         return "put the copy that has them in its place, or \(kept) and begin a new history: "
             + "loop-reducer \(loop) trim --after \(seq) \(place)"
     }
 
     /// One line for people: which records are missing, and which peer knows of them.
-    public var description: String {
+    package var description: String {
         let what =
             switch missing {
             case .epoch(let epoch, let newest) where epoch.number > newest.number:

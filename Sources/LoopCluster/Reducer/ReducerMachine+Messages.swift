@@ -1,6 +1,6 @@
 import LoopCore
 import LoopKeys
-public import LoopWire
+package import LoopWire
 
 /// Messages over ROUTER, subscriptions, and results of other threads, each passed to the part that it concerns. (Protocol,
 /// section 5.)
@@ -10,7 +10,7 @@ extension ReducerMachine {
     ///   - message: the message.
     ///   - route: the route of the answers.
     ///   - principal: the sender, as the connection proves it.
-    public mutating func receive(_ message: ToReducer, from route: Route, by principal: Principal) {
+    package mutating func receive(_ message: ToReducer, from route: Route, by principal: Principal) {
         if phase.isLost, !message.isAnsweredWithoutRecords { return }
         if let violation = violation(of: message, by: principal) { return refuse(violation, route, message.question) }
         if let (session, epoch) = message.speaker, epoch == journaled.epoch {
@@ -41,14 +41,14 @@ extension ReducerMachine {
     }
 
     /// Answers a peer of another protocol version with the version of this reducer.
-    public mutating func refuse(protocolVersion version: UInt8, _ route: Route) {
+    package mutating func refuse(protocolVersion version: UInt8, _ route: Route) {
         refuse(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(version)"), route, .none)
     }
 
     /// Takes note that a peer subscribes to its inbox on a new connection. A peer of an earlier epoch gets a frame of the
     /// present one, so that it joins at once and does not wait for silence. A peer that is already admitted is admitted again,
     /// because the join acceptance may have left before the subscription.
-    public mutating func noticeSubscription(of peer: PeerID) {
+    package mutating func noticeSubscription(of peer: PeerID) {
         guard let session = journaled.sessionByPeer[peer] else { return }
         guard let member = admission.members[session] else {
             return turn.send(.serverHeartbeat(journaled.seq), to: peer, session: session)
@@ -60,13 +60,13 @@ extension ReducerMachine {
     }
 
     /// Takes the subscriptions to streams, as of this turn.
-    public mutating func follow(_ new: Subscriptions) { updates.follow(new, journaled, &turn, context) }
+    package mutating func follow(_ new: Subscriptions) { updates.follow(new, journaled, &turn, context) }
 
     /// Publishes the state in this turn, so that a new subscriber to a stream of whole states does not wait for a change.
-    public mutating func publishAgain(_ stream: UpdateStream) { updates.publishAgain(stream) }
+    package mutating func publishAgain(_ stream: UpdateStream) { updates.publishAgain(stream) }
 
     /// Takes the result of a background job. A result for an earlier machine is ignored.
-    public mutating func receive(_ result: BackgroundJob.Result) {
+    package mutating func receive(_ result: BackgroundJob.Result) {
         guard result.epoch == journaled.epoch else { return }
         switch result.outcome {
         case .digest(let hash, let bytes): hashing.finish(result.number, hash, bytes, &journaled, &turn)

@@ -1,5 +1,5 @@
 import LoopCore
-public import LoopWire
+package import LoopWire
 
 /// The status report of a reducer.
 extension ReducerMachine {
@@ -26,7 +26,7 @@ extension ReducerMachine {
     private static var heldLogBytesMax: Int { 64 << 20 }
 
     /// Takes note of the size to which a reader has made the journal's log grow, or nil if no reader is in the way.
-    public mutating func notice(heldLogBytes byteCount: Int?) {
+    package mutating func notice(heldLogBytes byteCount: Int?) {
         guard let byteCount, byteCount >= Self.heldLogBytesMax else { return heldLogBytes = nil }
         let isNews = heldLogBytes == nil
         heldLogBytes = byteCount
@@ -44,7 +44,7 @@ extension ReducerMachine {
     private static var longTransaction: Duration { .seconds(300) }
 
     /// A report as of the newest turn. It must wait for the turn's receipt before it is shown (G14).
-    public func status() -> StatusReport {
+    package func status() -> StatusReport {
         let now = context.now.monotonic
         var report = StatusReport(loop: journaled.loop.name, schema: journaled.loop.schema)
         report.role = StatusReport.leaderRole

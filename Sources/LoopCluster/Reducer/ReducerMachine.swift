@@ -1,5 +1,5 @@
-public import LoopCore
-public import LoopWire
+package import LoopCore
+package import LoopWire
 
 /// The reducer's side of the protocol, without sockets, clocks, threads or randomness.
 ///
@@ -20,7 +20,7 @@ public import LoopWire
 /// Only the state itself has the definition's types, and it is here as a `LoopState`, so that the machine is compiled once for
 /// all definitions. The inputs of a shell, which it calls only on a turn's intake, are control messages (join requests, claims,
 /// heartbeats, requests), batches of entries, subscriptions, answers, and the time.
-public struct ReducerMachine: Sendable {
+package struct ReducerMachine: Sendable {
     /// The limits, the broken rules and the time.
     var context: TurnContext
     var phase = Phase.serving
@@ -39,12 +39,12 @@ public struct ReducerMachine: Sendable {
 
     var access: Access
     /// How many connections are open, and how many may be. The shell sets it, and the status shows it.
-    public var connections: (count: Int, max: Int)?
+    package var connections: (count: Int, max: Int)?
     /// The lease of the journal, if it has one. The shell sets it, and the status shows it.
-    public var journalLease: JournalLease?
+    package var journalLease: JournalLease?
     /// The records that had vanished when the process began to lead, or nil if none had. The shell sets it, and the status
     /// shows it.
-    public var vanished: VanishedRecords?
+    package var vanished: VanishedRecords?
     /// The size of the journal's log in bytes, or nil if no reader has made it too large.
     var heldLogBytes: Int?
     var admission = Admission()
@@ -74,7 +74,7 @@ public struct ReducerMachine: Sendable {
     ///   - seed: the seed of the jitter in delays.
     ///   - nonce: a random number that distinguishes this epoch from others of its number.
     ///   - now: the shell's present time.
-    public init(
+    package init(
         definition: some LoopDefinition, configuration: ReducerConfiguration, coder: any ValueCoder, history: History,
         seed: UInt64, nonce: UInt64, at now: Moment
     ) {
@@ -91,7 +91,7 @@ public struct ReducerMachine: Sendable {
     ///   - seed: the seed of the jitter in delays.
     ///   - nonce: a random number that distinguishes this epoch from others of its number.
     ///   - now: the shell's present time.
-    public init(
+    package init(
         _ recovery: Recovery, configuration: ReducerConfiguration, seed: UInt64, nonce: UInt64, at now: Moment
     ) {
         self.init(recovered: recovery.journaled, configuration: configuration, seed: seed, nonce: nonce, at: now)
@@ -176,7 +176,7 @@ public struct ReducerMachine: Sendable {
     ///   - now: the time of arrival. The turn ends at this time, or at one that the closure passes to `passTime`.
     ///   - take: passes to the intake, which is this machine, what has arrived.
     /// - Returns: the records to append before anything leaves.
-    public mutating func turn<Failure: Error>(
+    package mutating func turn<Failure: Error>(
         at now: Moment, _ take: (_ intake: inout ReducerMachine) throws(Failure) -> Void
     ) throws(Failure) -> Ready {
         passTime(to: now)
@@ -187,14 +187,14 @@ public struct ReducerMachine: Sendable {
     }
 
     /// Performs a turn in which nothing has arrived.
-    public mutating func turn(at now: Moment) -> Ready { turn(at: now) { _ in } }
+    package mutating func turn(at now: Moment) -> Ready { turn(at: now) { _ in } }
 
     /// Ends a turn whose records are durable. It returns everything that may happen now, and forgets the suspects that survived
     /// the turn.
     /// - Parameters:
     ///   - ready: the result of the turn. Turns are released in their order.
     ///   - receipt: the journal's receipt for the turn's records or for later ones. An earlier one is a programming error.
-    public mutating func release(_ ready: consuming Ready, _ receipt: JournalReceipt) -> Released {
+    package mutating func release(_ ready: consuming Ready, _ receipt: JournalReceipt) -> Released {
         precondition(
             receipt.position >= ready.position,
             "what depends on record \(ready.position) was to leave on a receipt through \(receipt.position)")
@@ -203,7 +203,7 @@ public struct ReducerMachine: Sendable {
     }
 
     /// Advances the time of the turn. What is received from here on arrives at this moment.
-    public mutating func passTime(to now: Moment) { context.clock.pass(to: now) }
+    package mutating func passTime(to now: Moment) { context.clock.pass(to: now) }
 
     /// Handles what time brings: leases, timeouts, grace, ticks. Called once in each turn, after everything was received.
     private mutating func advance() {
@@ -406,10 +406,10 @@ public struct ReducerMachine: Sendable {
     }
 
     /// Counts an event that the shell has seen.
-    public mutating func count(_ counter: Counter, _ amount: UInt64 = 1) { turn.count(counter, amount) }
+    package mutating func count(_ counter: Counter, _ amount: UInt64 = 1) { turn.count(counter, amount) }
 
     /// Whether the shell's sockets have unread batches, as of this turn. If so, it is not known what was lost.
-    public var hasUnreadBatches: Bool {
+    package var hasUnreadBatches: Bool {
         get { publication.hasUnreadBatches }
         set { publication.hasUnreadBatches = newValue }
     }
@@ -417,34 +417,34 @@ public struct ReducerMachine: Sendable {
     // MARK: For the shell
 
     /// The counters for people.
-    public var counters: [Counter: UInt64] { turn.counters }
+    package var counters: [Counter: UInt64] { turn.counters }
 
     /// The limits and intervals that the machine was made with.
-    public var configuration: ReducerConfiguration { context.configuration }
+    package var configuration: ReducerConfiguration { context.configuration }
     /// The hash of the definition, which peers of its schema must have too.
-    public var fingerprintValue: UInt64 { journaled.loop.fingerprint.value }
+    package var fingerprintValue: UInt64 { journaled.loop.fingerprint.value }
     /// The present history of the journal.
-    public var history: History { journaled.history }
+    package var history: History { journaled.history }
     /// The epoch that the machine began.
-    public var epoch: Epoch { journaled.epoch }
+    package var epoch: Epoch { journaled.epoch }
     /// The seq of the newest transition of the newest turn; 0 before the first event.
-    public var seq: Seq { journaled.seq }
+    package var seq: Seq { journaled.seq }
 
     /// The loop's outcome, once it has ended.
-    public var end: Outcome? { phase.outcome }
+    package var end: Outcome? { phase.outcome }
 
     /// The stream with which the peer of this process continues its predecessor's session, after everything that was consumed
     /// of it. Nothing else of the predecessor can still arrive. It is nil if there is no such session yet.
-    public var localStream: PeerStream? { journaled.localStream }
+    package var localStream: PeerStream? { journaled.localStream }
 
     /// How many peers are admitted, without a given one.
-    public func memberCount(besides peer: PeerID?) -> Int { admission.members.count { $0.value.peer != peer } }
+    package func memberCount(besides peer: PeerID?) -> Int { admission.members.count { $0.value.peer != peer } }
 
     /// The peers that are admitted.
-    public var memberPeers: [PeerID] { admission.members.map { $0.value.peer } }
+    package var memberPeers: [PeerID] { admission.members.map { $0.value.peer } }
 
     /// Whether something that has arrived waits for the next turn.
-    public var hasDeferred: Bool { poison.hasDeferred }
+    package var hasDeferred: Bool { poison.hasDeferred }
 
     /// Whether a member has sent something within the silence limit.
     package func hears(_ session: SessionID) -> Bool { admission.isHeard(session, context) }
@@ -454,14 +454,14 @@ public struct ReducerMachine: Sendable {
 }
 
 /// The subscriptions of observers and tools. The shell learns them from its publisher.
-public struct Subscriptions: Equatable, Sendable {
+package struct Subscriptions: Equatable, Sendable {
     /// The streams of updates that observers follow, each once, in the order in which they were first followed.
-    public var streams: [UpdateStream] = []
+    package var streams: [UpdateStream] = []
     /// Whether an observer with this definition follows the events.
-    public var hasEvents = false
+    package var hasEvents = false
     /// Whether a tool follows the transitions.
-    public var hasTransitions = false
+    package var hasTransitions = false
 
     /// Creates an empty set of subscriptions.
-    public init() {}
+    package init() {}
 }

@@ -1,17 +1,17 @@
-public import LoopCore
+package import LoopCore
 import LoopWire
 
 /// The journal has events that another definition applied, and that no snapshot covers, so that their results cannot be known.
-public struct DefinitionMismatch: Error, Equatable, Sendable, CustomStringConvertible {
+package struct DefinitionMismatch: Error, Equatable, Sendable, CustomStringConvertible {
     /// The definition that applied the events, as the journal names it.
-    public var journal: DefinitionRecord
+    package var journal: DefinitionRecord
     /// The definition of this program.
-    public var binary: DefinitionRecord
+    package var binary: DefinitionRecord
     /// The first event that would have to be applied.
-    public var seq: Seq
+    package var seq: Seq
 
     /// The difference and its remedy in one line, for people.
-    public var description: String {
+    package var description: String {
         let difference =
             journal.fingerprint == binary.fingerprint
             ? "a feedback has other keys or requests, or another form, under the same name"
@@ -24,14 +24,14 @@ public struct DefinitionMismatch: Error, Equatable, Sendable, CustomStringConver
 }
 
 /// The journal belongs to a run that began with another initial state.
-public struct OtherArguments: Error, Equatable, Sendable, CustomStringConvertible {
+package struct OtherArguments: Error, Equatable, Sendable, CustomStringConvertible {
     /// The hash of the encoded initial state of the journal's run.
-    public var journal: UInt64
+    package var journal: UInt64
     /// The hash of the encoded initial state of this run.
-    public var binary: UInt64
+    package var binary: UInt64
 
     /// The difference and its remedy in one line, for people.
-    public var description: String {
+    package var description: String {
         "the journal belongs to a run of this loop that began with another initial state (\(hexadecimal(journal)), this"
             + " one begins with \(hexadecimal(binary))); start with the same arguments, or give this run a journal of its"
             + " own"
@@ -39,25 +39,25 @@ public struct OtherArguments: Error, Equatable, Sendable, CustomStringConvertibl
 }
 
 /// A record that does not fit the ones before it.
-public struct RecordDoesNotFit: Error, Equatable, Sendable, CustomStringConvertible {
+package struct RecordDoesNotFit: Error, Equatable, Sendable, CustomStringConvertible {
     /// The reason why the record cannot be applied, in words.
-    public var reason: String
+    package var reason: String
 
     package init(reason: String) { self.reason = reason }
 
     /// The error with its reason in one line, for people.
-    public var description: String { "a record does not fit the ones before it: \(reason)" }
+    package var description: String { "a record does not fit the ones before it: \(reason)" }
 }
 
 /// A replay gave another state than the journal records. The reducer is not a function of its arguments, or it is not the one
 /// that wrote the journal.
-public struct ReplayDifference: Error, Equatable, Sendable {
+package struct ReplayDifference: Error, Equatable, Sendable {
     /// The seq of the state whose hashes differ.
-    public var seq: Seq
+    package var seq: Seq
     /// The state hash in the journal.
-    public var journaled: UInt64
+    package var journaled: UInt64
     /// The state hash of the replay.
-    public var replayed: UInt64
+    package var replayed: UInt64
 }
 
 extension DefinitionRecord {

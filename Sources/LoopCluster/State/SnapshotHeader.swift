@@ -1,4 +1,4 @@
-public import LoopCore
+package import LoopCore
 package import LoopWire
 
 /// The beginning of a snapshot, which describes it and can be read without the definition.
@@ -97,7 +97,7 @@ package struct SnapshotHeader: Equatable, Sendable {
 }
 
 /// A snapshot cannot be made, or the loop cannot continue from it.
-public enum SnapshotError: Error, Equatable, Sendable, CustomStringConvertible {
+package enum SnapshotError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The bytes are not those that were written.
     case corrupt(String)
     /// It was written by a newer release in a form that this one does not know.
@@ -118,7 +118,7 @@ public enum SnapshotError: Error, Equatable, Sendable, CustomStringConvertible {
     case notTakenOver
 
     /// The error and its remedy in one line, for people.
-    public var description: String {
+    package var description: String {
         switch self {
         case .corrupt(let what): "the snapshot is damaged: \(what)"
         case .newerFormat(let version):

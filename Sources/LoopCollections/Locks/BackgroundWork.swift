@@ -11,7 +11,7 @@ internal import Synchronization
 /// A thread that computes keeps its processor until the scheduler's next tick, which is 4 ms on many systems. A thread that was
 /// woken meanwhile waits for it, sometimes next to an idle processor. Priorities do not change that. So background work yields by
 /// itself: it sleeps briefly after each half millisecond of work.
-public enum BackgroundWork {
+package enum BackgroundWork {
     /// How long it computes before it sleeps, in nanoseconds.
     private static let work = 500_000
     /// How long it sleeps, in microseconds. The system adds about 50.
@@ -25,20 +25,20 @@ public enum BackgroundWork {
     }
 
     /// Does long work on this thread. The work yields by calling `giveWay`.
-    public static func run<Result>(_ body: () throws -> Result) rethrows -> Result {
+    package static func run<Result>(_ body: () throws -> Result) rethrows -> Result {
         try $slept.withValue(Slept(), operation: body)
     }
 
     /// Yields if it is time. Call it in long work about every hundred microseconds. It does nothing on a thread without background
     /// work.
-    public static func giveWay() {
+    package static func giveWay() {
         guard let slept, now - slept.time.load(ordering: .relaxed) >= work else { return }
         usleep(rest)
         slept.time.store(now, ordering: .relaxed)
     }
 
     /// Passes bytes to `body` in steps, and yields between them.
-    public static func steps(_ bytes: Span<UInt8>, _ body: (Span<UInt8>) throws -> Void) rethrows {
+    package static func steps(_ bytes: Span<UInt8>, _ body: (Span<UInt8>) throws -> Void) rethrows {
         var rest = bytes
         while rest.count > stepBytes {
             try body(rest.extracting(first: stepBytes))
@@ -50,7 +50,7 @@ public enum BackgroundWork {
 
     /// Frees bytes. On Linux their memory returns to the system in steps. Returning a hundred megabytes at once takes some 5 ms, in
     /// which no other thread of the process gets memory.
-    public static func discard(_ bytes: inout [UInt8]) {
+    package static func discard(_ bytes: inout [UInt8]) {
         #if os(Linux) && !PORTABLE
             unsafe bytes.withUnsafeMutableBytes { bytes in
                 // Only whole pages within the array are returned, wherever it begins.

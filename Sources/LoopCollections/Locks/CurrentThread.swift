@@ -6,14 +6,14 @@
 #endif
 
 /// The calling thread.
-public enum CurrentThread {
+package enum CurrentThread {
     /// Starts threads that get only the signals of their own faults, because the program's own threads handle all others. If a
     /// thread causes a fault whose signal it blocks, the process ends all the same. But then no handler runs, and no report says
     /// where the fault was.
     ///
     /// - Parameter body: starts the threads, which inherit the signal mask of this thread.
     /// - Returns: what `body` returns.
-    public static func withSignalsBlocked<Result>(_ body: () -> Result) -> Result {
+    package static func withSignalsBlocked<Result>(_ body: () -> Result) -> Result {
         var blocked = sigset_t()
         var previous = sigset_t()
         unsafe sigfillset(&blocked)

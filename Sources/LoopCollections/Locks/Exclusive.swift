@@ -7,12 +7,12 @@ public import Synchronization
 /// There is no lock, and nothing waits. A use during another one is a mistake and stops the process: always on one thread, and most
 /// likely on two.
 @safe
-public final class Exclusive<Value: ~Copyable>: @unchecked Sendable {
+@usableFromInline package final class Exclusive<Value: ~Copyable>: @unchecked Sendable {
     @usableFromInline let place: UnsafeMutablePointer<Value>
     @usableFromInline let isUsed = Atomic(false)
 
     /// Creates an exclusive `value`.
-    public init(_ value: consuming sending Value) {
+    package init(_ value: consuming sending Value) {
         unsafe place = .allocate(capacity: 1)
         unsafe place.initialize(to: value)
     }
@@ -27,7 +27,7 @@ public final class Exclusive<Value: ~Copyable>: @unchecked Sendable {
     /// - Returns: what `body` returns.
     /// - Throws: what `body` throws.
     @inlinable
-    public func withValue<Result: ~Copyable, Failure: Error>(
+    package func withValue<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         precondition(!isUsed.load(ordering: .relaxed), "a value is used by two at once")

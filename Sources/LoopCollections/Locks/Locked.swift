@@ -10,13 +10,13 @@
 /// let hits = Locked([String: Int]())
 /// hits.withLock { $0["/", default: 0] += 1 }
 /// ```
-public struct Locked<Value: ~Copyable>: @unchecked Sendable {
+@usableFromInline package struct Locked<Value: ~Copyable>: @unchecked Sendable {
     @usableFromInline
     let storage: LockedStorage<Value>
 
     /// Creates a lock for `value`.
     @inlinable
-    public init(_ value: consuming sending Value) {
+    package init(_ value: consuming sending Value) {
         storage = LockedStorage(value)
     }
 
@@ -25,7 +25,7 @@ public struct Locked<Value: ~Copyable>: @unchecked Sendable {
     /// - Returns: what `body` returns.
     /// - Throws: what `body` throws. The lock is released in any case.
     @inlinable
-    public func withLock<Result: ~Copyable, Failure: Error>(
+    package func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         storage.mutex.lock()

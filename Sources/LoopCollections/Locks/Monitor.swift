@@ -10,7 +10,7 @@
 /// // on another thread
 /// let job = inbox.wait(until: { !$0.isEmpty }) { $0.removeFirst() }
 /// ```
-public struct Monitor<Value: ~Copyable>: @unchecked Sendable {
+@usableFromInline package struct Monitor<Value: ~Copyable>: @unchecked Sendable {
     @usableFromInline
     let storage: LockedStorage<Value>
 
@@ -19,7 +19,7 @@ public struct Monitor<Value: ~Copyable>: @unchecked Sendable {
 
     /// Creates a monitor for `value`.
     @inlinable
-    public init(_ value: consuming sending Value) {
+    package init(_ value: consuming sending Value) {
         storage = LockedStorage(value)
     }
 
@@ -28,7 +28,7 @@ public struct Monitor<Value: ~Copyable>: @unchecked Sendable {
     /// - Returns: what `body` returns.
     /// - Throws: what `body` throws. The lock is released in any case.
     @inlinable
-    public func withLock<Result: ~Copyable, Failure: Error>(
+    package func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         storage.mutex.lock()
@@ -40,7 +40,7 @@ public struct Monitor<Value: ~Copyable>: @unchecked Sendable {
     ///
     /// `predicate` is evaluated at once, and again after each `signal` or `broadcast`.
     @inlinable
-    public func wait<Result: ~Copyable, Failure: Error>(
+    package func wait<Result: ~Copyable, Failure: Error>(
         until predicate: (borrowing Value) -> Bool,
         then body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -54,7 +54,7 @@ public struct Monitor<Value: ~Copyable>: @unchecked Sendable {
     ///
     /// `body` gets the value, and whether the predicate held. If it did not, the time was over first.
     @inlinable
-    public func wait<Result: ~Copyable, Failure: Error>(
+    package func wait<Result: ~Copyable, Failure: Error>(
         until predicate: (borrowing Value) -> Bool,
         timeout: Duration,
         then body: (inout sending Value, Bool) throws(Failure) -> sending Result
@@ -72,22 +72,22 @@ public struct Monitor<Value: ~Copyable>: @unchecked Sendable {
 
     /// Blocks this thread until `predicate` holds.
     @inlinable
-    public func wait(until predicate: (borrowing Value) -> Bool) {
+    package func wait(until predicate: (borrowing Value) -> Bool) {
         wait(until: predicate) { _ in }
     }
 
     /// Blocks this thread until `predicate` holds, for `timeout` at most.
     /// - Returns: false if the time was over first.
     @inlinable
-    public func wait(until predicate: (borrowing Value) -> Bool, timeout: Duration) -> Bool {
+    package func wait(until predicate: (borrowing Value) -> Bool, timeout: Duration) -> Bool {
         wait(until: predicate, timeout: timeout) { _, holds in holds }
     }
 
     /// Wakes one waiting thread, which evaluates its predicate again.
     @inlinable
-    public func signal() { condition.signal() }
+    package func signal() { condition.signal() }
 
     /// Wakes all waiting threads, which evaluate their predicates again.
     @inlinable
-    public func broadcast() { condition.broadcast() }
+    package func broadcast() { condition.broadcast() }
 }

@@ -4,19 +4,19 @@
 ///
 /// Unchecked, because any thread may cancel a task whose memory lives. The creator of an immediate task owns it until it has the
 /// handle, and may use this value until then.
-@safe public struct RunningTask: @unchecked Sendable {
+@safe package struct RunningTask: @unchecked Sendable {
     private let task: UnsafeCurrentTask
 
     /// The current task, or nil outside of tasks.
-    public static var current: RunningTask? {
+    package static var current: RunningTask? {
         unsafe withUnsafeCurrentTask { task in unsafe task.map { unsafe RunningTask(task: $0) } }
     }
 
     /// Cancels the task, which must still exist.
-    public func cancel() { unsafe task.cancel() }
+    package func cancel() { unsafe task.cancel() }
 }
 
 extension TaskExecutor {
     /// Runs a job on this thread, on behalf of this executor. Each job runs once.
-    public func run(_ job: UnownedJob) { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+    package func run(_ job: UnownedJob) { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
 }

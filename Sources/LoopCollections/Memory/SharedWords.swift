@@ -8,14 +8,14 @@ internal import Synchronization
 /// Loads and stores are atomic, so that the compiler neither removes them nor moves them behind a trap. They cost as much as plain
 /// ones.
 @safe
-public final class SharedWords: @unchecked Sendable {
+package final class SharedWords: @unchecked Sendable {
     /// The number of words.
-    public let count: Int
+    package let count: Int
     private let words: UnsafeMutablePointer<Atomic<UInt64>>
     private let isOwn: Bool
 
     /// Creates words in new memory, all 0.
-    public init(count: Int) {
+    package init(count: Int) {
         self.count = count
         isOwn = true
         unsafe words = .allocate(capacity: count)
@@ -24,7 +24,7 @@ public final class SharedWords: @unchecked Sendable {
 
     /// Uses words in existing memory.
     /// - Parameter memory: memory that is aligned to 8 bytes and outlives the words, which do not free it.
-    public init(in memory: UnsafeMutableRawBufferPointer) {
+    package init(in memory: UnsafeMutableRawBufferPointer) {
         guard let base = memory.baseAddress, UInt(bitPattern: base) % 8 == 0 else {
             preconditionFailure("words need aligned memory, and were given \(memory.count) bytes")
         }
@@ -36,7 +36,7 @@ public final class SharedWords: @unchecked Sendable {
     deinit { if isOwn { unsafe words.deallocate() } }
 
     /// One of the words. Other threads see stores in their order.
-    public subscript(index: Int) -> UInt64 {
+    package subscript(index: Int) -> UInt64 {
         get {
             check(index)
             return unsafe words[index].load(ordering: .relaxed)

@@ -2,30 +2,30 @@
 
 /// The changes that turn an earlier `TrackedDictionary` into a later one. They are keys to remove, values to replace at their
 /// position, and entries to append in order. A key that was removed and inserted again is in both lists.
-public struct TrackedChanges<Key: Hashable, Value> {
+@usableFromInline package struct TrackedChanges<Key: Hashable, Value> {
     /// A key and its value in the later dictionary.
-    public typealias Entry = (key: Key, value: Value)
+    @usableFromInline package typealias Entry = (key: Key, value: Value)
 
     /// The keys to remove, in the order of the earlier dictionary.
-    public var removed: [Key] = []
+    @usableFromInline package var removed: [Key] = []
     /// The keys with a new value at their old position, in the order of the dictionary.
-    public var updated: [Entry] = []
+    @usableFromInline package var updated: [Entry] = []
     /// The entries to append after all others, in this order.
-    public var inserted: [Entry] = []
+    @usableFromInline package var inserted: [Entry] = []
 
     /// Creates an empty list of changes.
     @inlinable
-    public init() {}
+    package init() {}
 
     /// Whether the two dictionaries are equal.
-    @inlinable public var isEmpty: Bool { removed.isEmpty && updated.isEmpty && inserted.isEmpty }
+    @inlinable package var isEmpty: Bool { removed.isEmpty && updated.isEmpty && inserted.isEmpty }
 
     /// The number of keys in the changes. A key that was removed and inserted again counts twice.
-    @inlinable public var count: Int { removed.count + updated.count + inserted.count }
+    @inlinable package var count: Int { removed.count + updated.count + inserted.count }
 
     /// Turns the earlier dictionary into the later one. Keys to remove that do not exist are ignored.
     @inlinable
-    public func apply(to dictionary: inout TrackedDictionary<Key, Value>) {
+    package func apply(to dictionary: inout TrackedDictionary<Key, Value>) {
         for key in removed { dictionary.removeValue(forKey: key) }
         for (key, value) in updated { dictionary.updateValue(value, forKey: key) }
         for (key, value) in inserted { dictionary.updateValue(value, forKey: key) }
@@ -43,7 +43,7 @@ extension TrackedDictionary {
     ///   - old: the earlier copy.
     ///   - isSame: whether two values are equal, so that the entry has not changed.
     @inlinable
-    public func changes(
+    package func changes(
         since old: TrackedDictionary, by isSame: (Value, Value) -> Bool
     ) -> TrackedChanges<Key, Value> {
         var changes = TrackedChanges<Key, Value>()
@@ -101,5 +101,5 @@ extension TrackedDictionary {
 extension TrackedDictionary where Value: Equatable {
     /// The changes that turn an earlier copy of this dictionary into this one; see ``changes(since:by:)``.
     @inlinable
-    public func changes(since old: TrackedDictionary) -> TrackedChanges<Key, Value> { changes(since: old, by: ==) }
+    package func changes(since old: TrackedDictionary) -> TrackedChanges<Key, Value> { changes(since: old, by: ==) }
 }

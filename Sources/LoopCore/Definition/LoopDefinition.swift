@@ -82,7 +82,7 @@ public protocol LoopDefinition<State, Event>: Sendable {
 
 extension LoopDefinition {
     /// The feedbacks, with combined ones replaced by their parts. Every runtime works with these.
-    public var allFeedbacks: [Feedback<State, Event>] { feedbacks.flatMap(\.flattened) }
+    package var allFeedbacks: [Feedback<State, Event>] { feedbacks.flatMap(\.flattened) }
 
     /// 1 by default.
     public static var schema: Int { 1 }
@@ -157,13 +157,13 @@ public struct Outcome: Codable, Equatable, Sendable {
 /// How far a job has come.
 public struct Progress: Codable, Equatable, Sendable {
     /// The number of finished units.
-    public var done: Int
+    package var done: Int
     /// The number of units known so far, finished ones included. It may grow.
-    public var found: Int
+    package var found: Int
     /// The plural name of a unit, such as "pages".
-    public var unit: String
+    package var unit: String
     /// A few words besides the numbers, such as "3 broken".
-    public var note: String?
+    package var note: String?
 
     /// Creates a progress from its parts; `done` and `found` are numbers of units.
     public init(done: Int, found: Int, unit: String, note: String? = nil) {

@@ -4,4 +4,4 @@ public import LoopCollections
 public typealias TrackedDictionary = LoopCollections.TrackedDictionary
 
 /// The differences between two tracked dictionaries.
-public typealias TrackedChanges = LoopCollections.TrackedChanges
+package typealias TrackedChanges = LoopCollections.TrackedChanges

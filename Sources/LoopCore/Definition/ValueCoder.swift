@@ -1,6 +1,6 @@
 /// The coder of values that cross a process or reach a journal. It is deterministic: equal values have equal bytes in every
 /// process.
-public protocol ValueCoder: Sendable {
+@usableFromInline package protocol ValueCoder: Sendable {
     /// Encodes a value into a new array.
     /// - Throws: an error if the value cannot be encoded, such as one that throws in `encode(to:)`.
     func encode<Value: Encodable>(_ value: Value) throws -> [UInt8]
@@ -21,20 +21,24 @@ public protocol ValueCoder: Sendable {
 extension ValueCoder {
     /// Encodes the value into an array and lends that. A coder may replace it by a better way.
     /// - Throws: what `encode` throws; `body` is then not called.
-    public func withEncoding<Value: Encodable>(of value: Value, _ body: (Span<UInt8>) -> Void) throws {
+    @usableFromInline package func withEncoding<Value: Encodable>(of value: Value, _ body: (Span<UInt8>) -> Void) throws
+    {
         let bytes = try encode(value)
         body(bytes.span)
     }
 
     /// Copies the bytes into an array and decodes that. A coder may replace it by a better way.
     /// - Throws: an error if the bytes are not a value of the type.
-    public func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value {
+    @usableFromInline package func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws
+        -> Value
+    {
         try decode(type, from: Array(bytes))
     }
 
     /// Copies the bytes into an array and decodes that. A coder may replace it by a better way.
     /// - Throws: an error if the bytes are not a value of the type.
-    public func decode<Value: Decodable>(_ type: Value.Type, from bytes: Span<UInt8>) throws -> Value {
+    @usableFromInline package func decode<Value: Decodable>(_ type: Value.Type, from bytes: Span<UInt8>) throws -> Value
+    {
         try decode(type, from: Array(bytes))
     }
 }

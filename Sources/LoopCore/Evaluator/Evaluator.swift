@@ -1,7 +1,7 @@
 public import LoopCollections
 
 /// A change that a transition makes to the effects that should be live.
-public enum EffectChange: Sendable {
+@usableFromInline package enum EffectChange: Sendable {
     /// Start a new effect for this request.
     case start(EffectID, request: any Sendable)
     /// Continue the effect with a newer request.
@@ -14,7 +14,7 @@ public enum EffectChange: Sendable {
 /// feedback means: the in-process loop, the reducer node and the simulator all run it.
 ///
 /// Feedbacks are evaluated in the order of their declaration. Within a feedback, cancellations come before starts.
-public struct Evaluator<State: Sendable, Event: Sendable>: Sendable {
+@usableFromInline package struct Evaluator<State: Sendable, Event: Sendable>: Sendable {
     /// A list of a concrete type, because code that is not specialised for `State` and `Event` would have to look up the
     /// evaluator's own type.
     @usableFromInline package var queries = QueryList()
@@ -28,7 +28,7 @@ public struct Evaluator<State: Sendable, Event: Sendable>: Sendable {
     ///   - numbers: the feedbacks' numbers in this journal.
     ///   - coder: encodes the keys that start in one transition, to order them by their bytes. Without one they are ordered
     ///     by their description.
-    public init(feedbacks: [Feedback<State, Event>], numbers: [UInt32]? = nil, coder: (any ValueCoder)? = nil) {
+    package init(feedbacks: [Feedback<State, Event>], numbers: [UInt32]? = nil, coder: (any ValueCoder)? = nil) {
         self.numbers = []
         if feedbacks.isEmpty { return }
         for (position, feedback) in feedbacks.enumerated() {
@@ -46,7 +46,7 @@ public struct Evaluator<State: Sendable, Event: Sendable>: Sendable {
 
     /// Evaluates every query after one transition, or once without an event for the initial state.
     @inlinable
-    public mutating func advance(state: State, event: Event?, seq: Seq, into changes: inout [EffectChange]) {
+    package mutating func advance(state: State, event: Event?, seq: Seq, into changes: inout [EffectChange]) {
         lend(state) { state in
             guard let event else { return queries.advance(state: state, event: Lent(), seq: seq, into: &changes) }
             lend(event) { queries.advance(state: state, event: $0, seq: seq, into: &changes) }

@@ -15,7 +15,7 @@ public struct EffectFailure: Error, Hashable, Sendable, CustomStringConvertible 
     public let message: String
 
     /// Creates a failure from its parts. A message over the limit is truncated.
-    public init(_ cause: Cause, message: String) {
+    package init(_ cause: Cause, message: String) {
         self.cause = cause
         self.message = String(message.unicodeScalars.prefix(1000))
     }

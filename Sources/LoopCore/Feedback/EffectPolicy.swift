@@ -1,22 +1,22 @@
 /// How the effects of one feedback are retried, limited and bounded in time.
 public struct EffectPolicy: Hashable, Sendable {
     /// How a failed effect is retried. By default `.never`: the first failure is final.
-    public var retry: Retry
+    package var retry: Retry
     /// The longest duration of one attempt, or nil for no limit.
-    public var timeout: Duration?
+    package var timeout: Duration?
     /// How many effects of the feedback run at once, or nil if only capacity limits them.
-    public var concurrency: Int?
+    package var concurrency: Int?
     /// How many effects of one group of the feedback run at once, or nil for no limit.
-    public var concurrencyPerGroup: Int?
+    package var concurrencyPerGroup: Int?
     /// How often effects of the feedback may start, or nil for no limit.
-    public var rate: RateLimit?
+    package var rate: RateLimit?
     /// How often effects of one group may start, or nil for no limit.
-    public var ratePerGroup: RateLimit?
+    package var ratePerGroup: RateLimit?
     /// Whether the groups of the feedback get equal shares: the waiting group that runs the fewest effects starts the next.
     /// False by default: the effect that has waited for the longest starts.
-    public var isFair: Bool
+    package var isFair: Bool
     /// How much waiting one step of an effect's priority counts for, or nil if effects have no priority.
-    public var priorityStep: Duration?
+    package var priorityStep: Duration?
 
     /// Creates a policy from its parts. Without arguments it neither retries nor limits anything.
     public init(
@@ -37,15 +37,15 @@ public struct EffectPolicy: Hashable, Sendable {
 /// The times at which a failed effect is retried.
 public struct Retry: Hashable, Sendable {
     /// How many attempts may fail before the effect has failed for good; at least 1.
-    public var attemptsMax: Int
+    package var attemptsMax: Int
     /// The delay before the second attempt.
-    public var firstDelay: Duration
+    package var firstDelay: Duration
     /// The longest delay between two attempts.
-    public var delayMax: Duration
+    package var delayMax: Duration
     /// The factor between one delay and the next, at least 1.
-    public var factor: Double
+    package var factor: Double
     /// The random share of a delay, 0 … 1, so that many failures are not retried at once.
-    public var jitter: Double
+    package var jitter: Double
 
     /// Creates a back-off from its parts.
     /// - Precondition: `attemptsMax` is at least 1, `factor` is at least 1, and `jitter` is in 0 … 1.
@@ -71,7 +71,7 @@ public struct Retry: Hashable, Sendable {
     }
 
     /// The delay before the next attempt after `failures` failed ones, or nil if the effect has failed for good.
-    public func delay(afterFailures failures: Int, random: inout SeededRandom) -> Duration? {
+    package func delay(afterFailures failures: Int, random: inout SeededRandom) -> Duration? {
         guard failures < attemptsMax else { return nil }
         var seconds = firstDelay.inSeconds
         for _ in 1..<max(failures, 1) where seconds < delayMax.inSeconds { seconds *= factor }
@@ -96,9 +96,9 @@ public struct Retry: Hashable, Sendable {
 /// A token bucket: `perSecond` starts a second, up to `burst` at once.
 public struct RateLimit: Hashable, Sendable {
     /// How many effects may start in a second on average. Above 0; a value below 1 means less than one a second.
-    public var perSecond: Double
+    package var perSecond: Double
     /// How many effects may start at once after a pause; at least 1.
-    public var burst: Int
+    package var burst: Int
 
     /// Creates a limit from its parts.
     /// - Precondition: `perSecond` is above 0, and `burst` is at least 1.

@@ -6,7 +6,7 @@ public struct EffectProgress: Codable, Equatable, Sendable {
     public let text: String
 
     /// The longest text in bytes of UTF-8.
-    public static let textBytesMax = 128
+    package static let textBytesMax = 128
     package static let hundredthsMax: UInt16 = 10_000
 
     /// How much is done, from 0 to 1, in steps of 0.0001.

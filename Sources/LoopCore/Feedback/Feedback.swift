@@ -8,9 +8,9 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
     /// The name by which loops with workers or a journal identify the feedback.
     public internal(set) var name: String
     /// Where the effects run. Workers need `Codable` requests.
-    public var placement: Placement
+    package var placement: Placement
     /// How the effects are retried, limited and bounded in time.
-    public var policy: EffectPolicy
+    package var policy: EffectPolicy
     /// What the feedback does.
     package var kind: Kind
     /// A sentence for the author about what is wrong with the feedback, or nil. A loop with such a feedback does not start.

@@ -324,7 +324,7 @@ public struct ParkedEffect: Equatable, Sendable {
     public let reason: String
 
     /// Creates a parked effect from its parts.
-    public init(id: EffectID, feedback: String, failures: Int, reason: String) {
+    package init(id: EffectID, feedback: String, failures: Int, reason: String) {
         self.id = id
         self.feedback = feedback
         self.failures = failures

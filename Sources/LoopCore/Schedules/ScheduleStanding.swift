@@ -21,7 +21,7 @@ public struct ScheduleRun: Hashable, Codable, Sendable {
     public var isByHand: Bool
 
     /// Creates a run from its parts.
-    public init(due: WallTime, missed: Int = 0, isByHand: Bool = false) {
+    package init(due: WallTime, missed: Int = 0, isByHand: Bool = false) {
         self.due = due
         self.missed = missed
         self.isByHand = isByHand

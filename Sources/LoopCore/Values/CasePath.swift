@@ -47,7 +47,7 @@ public struct CasePath<Root, Value>: Sendable {
     }
 
     /// The path into a case of a case.
-    public func appending<Inner>(_ path: CasePath<Value, Inner>) -> CasePath<Root, Inner> {
+    package func appending<Inner>(_ path: CasePath<Value, Inner>) -> CasePath<Root, Inner> {
         CasePath<Root, Inner>(
             embed: { [embed] inner in embed(path.embed(inner)) },
             extract: { [extract] root in extract(root).flatMap { path.extract($0) } })

@@ -41,14 +41,14 @@ public struct EffectID: Hashable, Comparable, Codable, Sendable, CustomStringCon
     // The largest field first: 16 bytes, where another order takes 24.
 
     /// The transition that started the effect.
-    public var seq: Seq
+    @usableFromInline package var seq: Seq
     /// The feedback's number in its loop.
-    public var feedback: UInt32
+    @usableFromInline package var feedback: UInt32
     /// The index among this feedback's starts in that transition, keys sorted by their encoded bytes.
-    public var index: UInt32
+    @usableFromInline package var index: UInt32
 
     /// Creates an effect's ID from its parts.
-    public init(feedback: UInt32, seq: Seq, index: UInt32) {
+    @usableFromInline package init(feedback: UInt32, seq: Seq, index: UInt32) {
         self.feedback = feedback
         self.seq = seq
         self.index = index
@@ -63,7 +63,7 @@ public struct EffectID: Hashable, Comparable, Codable, Sendable, CustomStringCon
     public var description: String { "\(feedback).\(seq).\(index)" }
 
     /// Parses what `description` prints. Nil for any other text.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let feedback = UInt32(parts[0]), let seq = UInt64(parts[1]),
             let index = UInt32(parts[2]), EffectID(feedback: feedback, seq: Seq(seq), index: index).description == text

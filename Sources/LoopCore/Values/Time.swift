@@ -1,19 +1,19 @@
 /// A time on the node's own monotonic clock, in nanoseconds from an arbitrary start. It never leaves its process.
-public struct MonotonicTime: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
+package struct MonotonicTime: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
     /// Nanoseconds since the clock's arbitrary start.
-    public var nanoseconds: UInt64
+    package var nanoseconds: UInt64
 
     /// Creates a time from nanoseconds since the clock's arbitrary start.
-    public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
+    package init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
     /// The clock's start, which no time precedes.
-    public static let zero = MonotonicTime(nanoseconds: 0)
+    package static let zero = MonotonicTime(nanoseconds: 0)
 
     /// Orders by time: the earlier is less.
-    public static func < (a: MonotonicTime, b: MonotonicTime) -> Bool { a.nanoseconds < b.nanoseconds }
+    package static func < (a: MonotonicTime, b: MonotonicTime) -> Bool { a.nanoseconds < b.nanoseconds }
 
     /// A time that is later by `duration`, clamped to the ends of the scale.
-    public static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
+    package static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
         let nanoseconds = duration.wholeNanoseconds
         if nanoseconds >= 0 {
             let (sum, overflow) = time.nanoseconds.addingReportingOverflow(UInt64(nanoseconds))
@@ -24,17 +24,17 @@ public struct MonotonicTime: Hashable, Comparable, Codable, Sendable, CustomStri
     }
 
     /// A time that is earlier by `duration`, clamped to the ends of the scale.
-    public static func - (time: MonotonicTime, duration: Duration) -> MonotonicTime { time + (.zero - duration) }
+    package static func - (time: MonotonicTime, duration: Duration) -> MonotonicTime { time + (.zero - duration) }
 
     /// How much later `a` is than `b`, or a negative duration if it is earlier. Clamped to `Int64` nanoseconds.
-    public static func - (a: MonotonicTime, b: MonotonicTime) -> Duration {
+    package static func - (a: MonotonicTime, b: MonotonicTime) -> Duration {
         a.nanoseconds >= b.nanoseconds
             ? .nanoseconds(Int64(clamping: a.nanoseconds - b.nanoseconds))
             : .zero - .nanoseconds(Int64(clamping: b.nanoseconds - a.nanoseconds))
     }
 
     /// The nanoseconds in decimal digits, with the unit: `1500ns`.
-    public var description: String { "\(nanoseconds)ns" }
+    package var description: String { "\(nanoseconds)ns" }
 }
 
 /// Civil time in milliseconds since 1970-01-01T00:00:00Z. It is journaled, and never used to detect failures.
@@ -56,14 +56,14 @@ public struct WallTime: Hashable, Comparable, Codable, Sendable {
 }
 
 /// A reading of both clocks, which a shell passes to a machine.
-public struct Moment: Hashable, Sendable {
+package struct Moment: Hashable, Sendable {
     /// The time on the monotonic clock, for limits and silence.
-    public var monotonic: MonotonicTime
+    package var monotonic: MonotonicTime
     /// The civil time, for the journal and for people.
-    public var wall: WallTime
+    package var wall: WallTime
 
     /// Creates a moment from both times, which were read together.
-    public init(monotonic: MonotonicTime, wall: WallTime) {
+    package init(monotonic: MonotonicTime, wall: WallTime) {
         self.monotonic = monotonic
         self.wall = wall
     }
@@ -71,7 +71,7 @@ public struct Moment: Hashable, Sendable {
 
 extension Duration {
     /// The duration in whole nanoseconds, clamped to `Int64`.
-    public var wholeNanoseconds: Int64 {
+    package var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         if overflow { return seconds < 0 ? .min : .max }
@@ -80,7 +80,7 @@ extension Duration {
     }
 
     /// The duration in seconds, for people and for ratios.
-    public var inSeconds: Double { Double(wholeNanoseconds) / 1e9 }
+    package var inSeconds: Double { Double(wholeNanoseconds) / 1e9 }
 
     /// The duration for people, in its largest units: "250 ms", "90 s", "5 min" or "23 h 58 min".
     package var text: String {

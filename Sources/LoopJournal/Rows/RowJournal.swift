@@ -42,7 +42,7 @@ extension RowJournal {
     }
 
     /// The end of the newest row that has a receipt.
-    public var newestEnd: RowEnd { RowEnd(reader.tail) }
+    package var newestEnd: RowEnd { RowEnd(reader.tail) }
 
     /// A page of the records after a position, in order. Empty at the end. Every row that is read is checked.
     /// - Parameters:
@@ -50,7 +50,7 @@ extension RowJournal {
     ///   - bytesMax: about how many bytes of records to read. At least one row is read.
     /// - Throws: `JournalError` of kind `.corrupt` if the next record cannot be trusted: the error names the
     ///   position, the seq and the remedy. Of kind `.trimmed` if the record was trimmed, `.misuse` if the journal was closed.
-    public func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record] {
+    package func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record] {
         let rows = try rows(to: "read the records after \(position)")
         try refresh()
         return try reading(rows) { () throws(JournalError) in
@@ -60,7 +60,7 @@ extension RowJournal {
 
     /// The seq of the newest event, even if its record was trimmed, or 0 if there was none.
     /// - Throws: `JournalError` if reading fails, if waiting records cannot be written, or if the journal was closed.
-    public func newestSeq() throws(JournalError) -> Seq {
+    package func newestSeq() throws(JournalError) -> Seq {
         try refresh()
         return Seq(reader.tail.seq)
     }
@@ -68,7 +68,7 @@ extension RowJournal {
     /// The end of the row before the one with the event `seq`. The records after it begin with that event, or with one not
     /// far before it. A bisection finds it, because rows are in the order of both numbers.
     /// - Throws: `JournalError` of kind `.corrupt` if a row is missing. Another kind if reading fails or the journal was closed.
-    public func position(before seq: Seq) throws(JournalError) -> UInt64 {
+    package func position(before seq: Seq) throws(JournalError) -> UInt64 {
         let rows = try rows(to: "be read")
         try refresh()
         return try reading(rows) { () throws(JournalError) in try reader.position(before: seq, in: rows) }
@@ -76,7 +76,7 @@ extension RowJournal {
 
     /// The end of the row whose last record has this position, or nil if no row ends there.
     /// - Throws: `JournalError` if reading fails, if waiting records cannot be written, or if the journal was closed.
-    public func end(ofRowAt position: UInt64) throws(JournalError) -> RowEnd? {
+    package func end(ofRowAt position: UInt64) throws(JournalError) -> RowEnd? {
         let rows = try rows(to: "be read")
         try refresh()
         return try reader.end(ofRowAt: position, in: rows)
@@ -85,7 +85,7 @@ extension RowJournal {
     /// The records behind those that a reader has. Returns nil if the row at which the reader is does not exist, or if the path or
     /// address leads to another journal.
     /// - Throws: `JournalError` as `records(after:bytesMax:)`.
-    public func page(
+    package func page(
         after position: UInt64, checksum: UInt32?, bytesMax: Int
     ) throws(JournalError) -> FollowedPage? {
         let rows = try rows(to: "read the records after \(position)")
@@ -98,7 +98,7 @@ extension RowJournal {
     /// The listed snapshots that the journal's records continue, the newest first. There are at most 3, and the one at the cut of a
     /// trimmed journal. Their bytes are not checked.
     /// - Throws: `JournalError` if reading fails or the journal was closed.
-    public func snapshots() throws(JournalError) -> [SnapshotEntry] {
+    package func snapshots() throws(JournalError) -> [SnapshotEntry] {
         _ = try rows(to: "list the snapshots")
         if isReadOnly { try refresh() }
         // The records after a snapshot must still be there, and those that it covers were appended before it.

@@ -1,18 +1,18 @@
 /// A key that a reducer admits, and what its owner may do.
-public struct AllowedKey: Hashable, Sendable {
+package struct AllowedKey: Hashable, Sendable {
     /// The key.
-    public let publicKey: PublicKey
+    package let publicKey: PublicKey
     /// The name of its owner, for people.
-    public let name: String
+    package let name: String
     /// The roles of its owner in the loop.
-    public let roles: Set<Role>
+    package let roles: Set<Role>
     /// The groups that its owner may serve, or none unless it is a worker.
-    public let groups: WorkerGroups
+    package let groups: WorkerGroups
     /// The file that it was read from, or an empty text.
-    public let file: String
+    package let file: String
 
     /// Creates an allowed key. Groups count for workers only.
-    public init(
+    package init(
         _ publicKey: PublicKey, name: String, roles: Set<Role>, groups: WorkerGroups = .none, file: String = ""
     ) {
         self.publicKey = publicKey
@@ -23,13 +23,13 @@ public struct AllowedKey: Hashable, Sendable {
     }
 
     /// Whether one of its roles allows something.
-    public func allows(_ verb: Verb) -> Bool { roles.contains { $0.allows(verb) } }
+    package func allows(_ verb: Verb) -> Bool { roles.contains { $0.allows(verb) } }
 
     /// Whether its owner may run effects of a group.
-    public func mayServe(group: String) -> Bool { allows(.runEffects) && groups.contains(group) }
+    package func mayServe(group: String) -> Bool { allows(.runEffects) && groups.contains(group) }
 
     /// The name and the roles for people: `"w1", which is worker and sender`.
-    public var text: String {
+    package var text: String {
         let names = Role.allCases.filter(roles.contains).map(\.rawValue)
         return "\"\(name)\", which is \(names.isEmpty ? "nothing" : names.joined(separator: " and "))"
     }

@@ -1,21 +1,21 @@
 /// The keys that a reducer admits at one moment.
-public struct AllowedKeys: Hashable, Sendable {
+package struct AllowedKeys: Hashable, Sendable {
     /// Each key with what its owner may do.
-    public let keys: [PublicKey: AllowedKey]
+    package let keys: [PublicKey: AllowedKey]
 
     /// No key.
-    public static let none = AllowedKeys([])
+    package static let none = AllowedKeys([])
 
     /// Creates a list of these keys. Of several entries for one key, the last counts.
-    public init(_ keys: some Sequence<AllowedKey>) {
+    package init(_ keys: some Sequence<AllowedKey>) {
         self.keys = Dictionary(keys.map { ($0.publicKey, $0) }) { $1 }
     }
 
     /// What the owner of a key may do, or nil if the key is not admitted.
-    public subscript(key: PublicKey) -> AllowedKey? { keys[key] }
+    package subscript(key: PublicKey) -> AllowedKey? { keys[key] }
 
     /// The changes since an earlier time.
-    public func changes(since earlier: AllowedKeys) -> KeyChanges {
+    package func changes(since earlier: AllowedKeys) -> KeyChanges {
         KeyChanges(
             added: Self.sorted(keys.values.filter { earlier[$0.publicKey] == nil }),
             removed: Self.sorted(earlier.keys.values.filter { self[$0.publicKey] == nil }),
@@ -29,14 +29,14 @@ public struct AllowedKeys: Hashable, Sendable {
 }
 
 /// How the keys that a reducer admits have changed. A key with a renamed file and no other change is in no list.
-public struct KeyChanges: Hashable, Sendable {
+package struct KeyChanges: Hashable, Sendable {
     /// Keys that are admitted from now on, sorted by name.
-    public let added: [AllowedKey]
+    package let added: [AllowedKey]
     /// Keys that are no longer admitted, as they were, sorted by name.
-    public let removed: [AllowedKey]
+    package let removed: [AllowedKey]
     /// Keys with other roles, groups or another name, as they are now, sorted by name.
-    public let changed: [AllowedKey]
+    package let changed: [AllowedKey]
 
     /// Whether there are no changes.
-    public var isEmpty: Bool { added.isEmpty && removed.isEmpty && changed.isEmpty }
+    package var isEmpty: Bool { added.isEmpty && removed.isEmpty && changed.isEmpty }
 }

@@ -1,7 +1,7 @@
 extension Certificate {
     /// Reads the text of a `.key` file. Unknown fields are skipped.
     /// - Throws: ``CertificateError`` for the first flaw, also if there is a secret key, which others must not see.
-    public init(reading bytes: [UInt8]) throws(CertificateError) {
+    package init(reading bytes: [UInt8]) throws(CertificateError) {
         let fields = try CertificateFields(bytes)
         if let item = fields[.secretKey] { throw CertificateError(.secretInPublic, line: item.line) }
         self = try fields.certificate()
@@ -11,7 +11,7 @@ extension Certificate {
 extension SecretCertificate {
     /// Reads the text of a `.key_secret` file. Unknown fields are skipped.
     /// - Throws: ``CertificateError`` for the first flaw. The error shows no part of the key.
-    public init(reading bytes: [UInt8]) throws(CertificateError) {
+    package init(reading bytes: [UInt8]) throws(CertificateError) {
         let fields = try CertificateFields(bytes)
         let certificate = try fields.certificate()
         self.init(

@@ -1,6 +1,6 @@
 extension Certificate {
     /// The text of a `.key` file.
-    public var text: String {
+    package var text: String {
         let comments = [
             "ZeroMQ CURVE Public Certificate",
             "Whoever relies on it must have it from its owner, by a way on which others cannot change it.",
@@ -38,7 +38,7 @@ extension Certificate {
 
 extension SecretCertificate {
     /// The text of a `.key_secret` file, with the secret key.
-    public var text: String {
+    package var text: String {
         let comments = [
             "ZeroMQ CURVE **Secret** Certificate",
             "DO NOT PROVIDE THIS FILE TO OTHER USERS nor change its permissions.",

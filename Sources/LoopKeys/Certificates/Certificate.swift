@@ -9,30 +9,30 @@
 ///         created = "2026-11-23T22:10:04.120Z"
 ///     curve
 ///         public-key = "…"
-public struct Certificate: Hashable, Sendable {
+package struct Certificate: Hashable, Sendable {
     /// The largest size of each text, in bytes: the name, a group, the time.
-    public static let textBytesMax = 128
+    package static let textBytesMax = 128
     /// The largest number of groups in a certificate.
-    public static let groupsMax = 64
+    package static let groupsMax = 64
     /// The largest size of the list of groups, in bytes, because a line of the format has at most 1024.
-    public static let groupsBytesMax = 900
+    package static let groupsBytesMax = 900
     /// The largest size of a certificate's text, in bytes.
-    public static let bytesMax = ZPLDocument.bytesMax
+    package static let bytesMax = ZPLDocument.bytesMax
 
     /// The name of the key's owner, for people, or nil if the text has none.
-    public let name: String?
+    package let name: String?
     /// The roles of the owner in the loop. Empty in certificates of other programs.
-    public let roles: Set<Role>
+    package let roles: Set<Role>
     /// The groups that its owner serves as a worker.
-    public let groups: WorkerGroups
+    package let groups: WorkerGroups
     /// The time when the pair was made, for people.
-    public let created: String?
+    package let created: String?
     /// The key.
-    public let publicKey: PublicKey
+    package let publicKey: PublicKey
 
     /// Creates a certificate. Its text can be read again.
     /// - Throws: ``CertificateError`` for texts that are empty, too long, or do not print.
-    public init(
+    package init(
         name: String? = nil, roles: Set<Role> = [], groups: WorkerGroups = .none, created: String? = nil,
         publicKey: PublicKey
     ) throws(CertificateError) {
@@ -79,14 +79,14 @@ public struct Certificate: Hashable, Sendable {
 }
 
 /// A certificate with its secret key, which the owner of a key has in a file `NAME.key_secret`.
-public struct SecretCertificate: Sendable {
+package struct SecretCertificate: Sendable {
     /// The part that others know.
-    public let certificate: Certificate
+    package let certificate: Certificate
     /// The part that only the owner knows.
-    public let secretKey: SecretKey
+    package let secretKey: SecretKey
 
     /// Joins both without checking that they belong together.
-    public init(_ certificate: Certificate, secretKey: SecretKey) {
+    package init(_ certificate: Certificate, secretKey: SecretKey) {
         self.certificate = certificate
         self.secretKey = secretKey
     }

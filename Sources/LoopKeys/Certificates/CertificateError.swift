@@ -1,14 +1,14 @@
 /// Why a text is not a certificate, and in which line.
-public struct CertificateError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct CertificateError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A part of a certificate, by its name in the text.
-    public enum Field: String, Hashable, Sendable {
+    package enum Field: String, Hashable, Sendable {
         case metadata, name, roles, groups, created, curve
         case publicKey = "public-key"
         case secretKey = "secret-key"
     }
 
     /// What is wrong.
-    public enum Flaw: Error, Hashable, Sendable {
+    package enum Flaw: Error, Hashable, Sendable {
         /// The text has more bytes than this.
         case tooLarge(bytesMax: Int)
         /// The bytes are not UTF-8.
@@ -46,9 +46,9 @@ public struct CertificateError: Error, Hashable, Sendable, CustomStringConvertib
     }
 
     /// The line, from 1, or nil if the flaw does not belong to a line.
-    public let line: Int?
+    package let line: Int?
     /// What is wrong.
-    public let flaw: Flaw
+    package let flaw: Flaw
 
     package init(_ flaw: Flaw, line: Int? = nil) {
         self.line = line
@@ -56,7 +56,7 @@ public struct CertificateError: Error, Hashable, Sendable, CustomStringConvertib
     }
 
     /// One line: the line number, what is wrong, and what to do. It shows no part of a key.
-    public var description: String { (line.map { "line \($0): " } ?? "") + flaw.text }
+    package var description: String { (line.map { "line \($0): " } ?? "") + flaw.text }
 }
 
 extension CertificateError.Flaw {

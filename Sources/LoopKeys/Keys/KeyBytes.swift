@@ -38,7 +38,7 @@ struct KeyBytes: Hashable, Sendable {
 }
 
 /// Why a text is not a CURVE key.
-public enum KeyFlaw: Error, Hashable, Sendable, CustomStringConvertible {
+package enum KeyFlaw: Error, Hashable, Sendable, CustomStringConvertible {
     /// The text does not have 40 bytes.
     case length(Int)
     /// The text has 40 characters that are not Z85.
@@ -47,7 +47,7 @@ public enum KeyFlaw: Error, Hashable, Sendable, CustomStringConvertible {
     case zero
 
     /// What is wrong, as text that follows the name of the key. It never shows the text.
-    public var description: String {
+    package var description: String {
         switch self {
         case .length(let count): "has \(count) characters instead of \(KeyBytes.characterCount)"
         case .notZ85: "is not Z85 text"

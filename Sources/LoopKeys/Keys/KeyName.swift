@@ -1,14 +1,14 @@
 /// The name of a key pair and of its files: ASCII letters, digits, `-`, `_` and `.`.
-public struct KeyName: Hashable, Sendable, CustomStringConvertible {
+package struct KeyName: Hashable, Sendable, CustomStringConvertible {
     /// The valid form, for people.
-    public static let form =
+    package static let form =
         "1 to \(Certificate.textBytesMax) letters, digits, '-', '_' and '.', of which '-' and '.' are not the first"
 
     /// The name.
-    public let text: String
+    package let text: String
 
     /// Creates a name, or nil if the text does not have the valid form.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard (1...Certificate.textBytesMax).contains(text.utf8.count), !text.hasPrefix("."), !text.hasPrefix("-")
         else { return nil }
         let fits = text.utf8.allSatisfy { byte in
@@ -23,5 +23,5 @@ public struct KeyName: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The name.
-    public var description: String { text }
+    package var description: String { text }
 }

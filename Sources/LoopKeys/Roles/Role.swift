@@ -1,5 +1,5 @@
 /// A role of a key's owner in a loop. A key may have several roles, and may do what at least one of them allows.
-public enum Role: String, CaseIterable, Hashable, Sendable, Codable {
+package enum Role: String, CaseIterable, Hashable, Sendable, Codable {
     /// Runs effects of the groups in its key.
     case worker
     /// Follows the state.
@@ -13,14 +13,14 @@ public enum Role: String, CaseIterable, Hashable, Sendable, Codable {
 
     /// Reads a role.
     /// - Throws: ``UnknownRole``, which lists the roles.
-    public init(parsing text: some StringProtocol) throws(UnknownRole) {
+    package init(parsing text: some StringProtocol) throws(UnknownRole) {
         guard let role = Role(rawValue: String(text)) else { throw UnknownRole(String(text)) }
         self = role
     }
 
     /// Reads a role from a document.
     /// - Throws: an error that lists the roles.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
         do throws(UnknownRole) {
@@ -31,7 +31,7 @@ public enum Role: String, CaseIterable, Hashable, Sendable, Codable {
     }
 
     /// Whether a key of this role may do something.
-    public func allows(_ verb: Verb) -> Bool {
+    package func allows(_ verb: Verb) -> Bool {
         switch verb {
         case .readStatus: self != .reducer
         case .join: self == .worker || self == .observer || self == .sender
@@ -45,14 +45,14 @@ public enum Role: String, CaseIterable, Hashable, Sendable, Codable {
 }
 
 /// A text that is not the name of a role.
-public struct UnknownRole: Error, Hashable, Sendable, CustomStringConvertible {
+package struct UnknownRole: Error, Hashable, Sendable, CustomStringConvertible {
     /// The text as it was read.
-    public let text: String
+    package let text: String
 
     init(_ text: String) { self.text = text }
 
     /// What is wrong, with the list of roles. Characters that cannot be printed are escaped.
-    public var description: String {
+    package var description: String {
         let roles = Role.allCases.map(\.rawValue)
         return "'\(PrintedText.of(text))' is no role; a role is \(roles.dropLast().joined(separator: ", ")) or "
             + (roles.last ?? "")

@@ -1,5 +1,5 @@
 /// An action that a peer asks of a reducer, if it needs a ``Role`` that allows it.
-public enum Verb: CaseIterable, Hashable, Sendable {
+package enum Verb: CaseIterable, Hashable, Sendable {
     /// To ask for the reducer's status.
     case readStatus
     /// To be a peer with a session, for any purpose.
@@ -36,7 +36,7 @@ public enum Verb: CaseIterable, Hashable, Sendable {
     case stepDown
 
     /// The action for people, as text that follows "may not".
-    public var text: String {
+    package var text: String {
         switch self {
         case .readStatus: "ask for the status"
         case .join: "take part"

@@ -27,14 +27,14 @@ extension ParsedArguments {
 
 extension ValueType where Value == ReducerAddress {
     /// The address of a reducer, for its clients.
-    public static var reducerAddress: ValueType {
+    package static var reducerAddress: ValueType {
         address { text throws(NodeError) in try ReducerAddress(parsing: text) }
     }
 }
 
 extension ValueType where Value == BindAddress {
     /// The address at which a reducer listens.
-    public static var bindAddress: ValueType {
+    package static var bindAddress: ValueType {
         address { text throws(NodeError) in try BindAddress(parsing: text) }
     }
 }

@@ -11,11 +11,11 @@ import LoopCluster
 /// in between, and clients find the leader. All of them have the same key.
 public struct ReducerAddress: Hashable, Sendable, CustomStringConvertible {
     /// The environment variable that names the reducer of a process: `LOOP_REDUCER`.
-    public static let variable = "LOOP_REDUCER"
+    package static let variable = "LOOP_REDUCER"
     /// The environment variable that names the file of a process's own key: `LOOP_KEY`.
-    public static let keyVariable = "LOOP_KEY"
+    package static let keyVariable = "LOOP_KEY"
     /// The environment variable that names the reducer's public key, or the file of it: `LOOP_REDUCER_KEY`.
-    public static let reducerKeyVariable = "LOOP_REDUCER_KEY"
+    package static let reducerKeyVariable = "LOOP_REDUCER_KEY"
     /// The standard address, at which a reducer on this machine binds by default.
     package static let fallback: ReducerAddress = "tcp://127.0.0.1:7710"
 
@@ -117,7 +117,7 @@ public struct ReducerAddress: Hashable, Sendable, CustomStringConvertible {
     /// The address in the environment variable `LOOP_REDUCER`, or `tcp://127.0.0.1:7710` if that is unset or empty. It has the
     /// keys that `LOOP_KEY` and `LOOP_REDUCER_KEY` name.
     /// - Throws: `NodeError.endpoint` if the variable's value is not an address, or `NodeError.keys` if a key cannot be used.
-    public static var standard: ReducerAddress {
+    package static var standard: ReducerAddress {
         get throws(NodeError) { try standard(in: ProcessEnvironment.current) }
     }
 

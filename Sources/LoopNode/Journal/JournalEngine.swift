@@ -1,7 +1,7 @@
 /// An engine that keeps journals elsewhere than in files. A program that has one accepts its addresses for `--journal`.
 public struct JournalEngine: Sendable {
     /// The form of its addresses, for people.
-    public let form: String
+    package let form: String
     let isPlace: @Sendable (String) -> Bool
     let place: @Sendable (String) throws(JournalPlaceError) -> JournalPlace
 
@@ -20,12 +20,12 @@ public struct JournalEngine: Sendable {
 }
 
 /// Why a text does not name a journal.
-public struct JournalPlaceError: Error, Equatable, Sendable, CustomStringConvertible {
+package struct JournalPlaceError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The reason and the remedy, on one line.
-    public let description: String
+    package let description: String
 
     /// Creates an error with its line.
-    public init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }
 
 extension JournalPlace {
@@ -35,7 +35,7 @@ extension JournalPlace {
     ///   - engines: the engines that the program has.
     /// - Throws: ``JournalPlaceError`` if an engine cannot read the text, or if it is a URL of none of them. A URL is not taken
     ///   as a file name.
-    public init(_ text: String?, engines: [JournalEngine]) throws(JournalPlaceError) {
+    package init(_ text: String?, engines: [JournalEngine]) throws(JournalPlaceError) {
         switch text {
         case "memory"?: self = .memory
         case let text?:

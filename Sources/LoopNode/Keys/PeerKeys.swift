@@ -1,15 +1,15 @@
 import Linux
-public import LoopKeys
+package import LoopKeys
 
 /// The keys with which a client reaches a reducer that has keys: its own pair, and the reducer's public key.
 public struct PeerKeys: Sendable, Hashable {
     /// The pair by which the reducer knows this client.
-    public let own: KeyPair
+    package let own: KeyPair
     /// The key that the reducer must prove to have.
-    public let reducer: PublicKey
+    package let reducer: PublicKey
 
     /// Creates the keys from their parts.
-    public init(own: KeyPair, reducer: PublicKey) {
+    package init(own: KeyPair, reducer: PublicKey) {
         self.own = own
         self.reducer = reducer
     }

@@ -9,16 +9,16 @@ public struct LogEvent: Equatable, Sendable {
     /// How much it matters.
     public var level: LogLevel
     /// What it is about.
-    public var kind: LogKind
+    package var kind: LogKind
     /// The node, such as `reducer shop` or `worker w1`.
     public var node: String
     /// A line for people. It may contain anything that a peer has sent: print it escaped, as ``line`` and ``json`` do.
     public var text: String
     /// The values that the text is about, in a fixed order for each kind. Unknown ones are left out.
-    public var fields: [LogField]
+    package var fields: [LogField]
 
     /// Creates an event from its parts.
-    public init(
+    package init(
         time: WallTime, level: LogLevel, kind: LogKind, node: String, text: String, fields: [LogField] = []
     ) {
         self.time = time

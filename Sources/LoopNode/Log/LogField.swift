@@ -1,22 +1,22 @@
-public import LoopCore
-public import LoopWire
+package import LoopCore
+package import LoopWire
 
 /// One value that an event of the log is about.
-public struct LogField: Hashable, Sendable {
+package struct LogField: Hashable, Sendable {
     /// The field's name: lower-case words without spaces. Durations end with `Ms`, for milliseconds.
-    public let name: String
+    package let name: String
     /// The field's value. Durations are in whole milliseconds.
-    public let value: Value
+    package let value: Value
 
     /// A value as text, or as a number.
-    public enum Value: Hashable, Sendable, CustomStringConvertible {
+    package enum Value: Hashable, Sendable, CustomStringConvertible {
         /// Text for people, or a name. It may contain any character.
         case text(String)
         /// A count, a size, or a number of milliseconds.
         case number(UInt64)
 
         /// The text, or the decimal digits.
-        public var description: String {
+        package var description: String {
             switch self {
             case .text(let text): text
             case .number(let number): String(number)
@@ -33,55 +33,55 @@ public struct LogField: Hashable, Sendable {
     }
 
     /// The name of a peer, or its ID if it has no name.
-    public static func peer(_ text: String) -> LogField { LogField("peer", text) }
+    package static func peer(_ text: String) -> LogField { LogField("peer", text) }
     /// A peer's session.
-    public static func session(_ number: UInt64) -> LogField { LogField("session", number) }
+    package static func session(_ number: UInt64) -> LogField { LogField("session", number) }
     /// The number of an entry in its session.
-    public static func number(_ number: UInt64) -> LogField { LogField("number", number) }
+    package static func number(_ number: UInt64) -> LogField { LogField("number", number) }
     /// The name of a feedback.
-    public static func feedback(_ text: String) -> LogField { LogField("feedback", text) }
+    package static func feedback(_ text: String) -> LogField { LogField("feedback", text) }
     /// An effect.
-    public static func effect(_ effect: EffectID) -> LogField { LogField("effect", "\(effect)") }
+    package static func effect(_ effect: EffectID) -> LogField { LogField("effect", "\(effect)") }
     /// An attempt of an effect, as `loopctl` shows it.
-    public static func attempt(_ text: String) -> LogField { LogField("attempt", text) }
+    package static func attempt(_ text: String) -> LogField { LogField("attempt", text) }
     /// How often an effect has failed.
-    public static func failures(_ count: UInt32) -> LogField { LogField("failures", UInt64(count)) }
+    package static func failures(_ count: UInt32) -> LogField { LogField("failures", UInt64(count)) }
     /// How long until the effect is tried again.
-    public static func retryIn(_ duration: Duration) -> LogField { LogField("retryInMs", milliseconds(duration)) }
+    package static func retryIn(_ duration: Duration) -> LogField { LogField("retryInMs", milliseconds(duration)) }
     /// Why something happened or failed.
-    public static func reason(_ text: String) -> LogField { LogField("reason", text) }
+    package static func reason(_ text: String) -> LogField { LogField("reason", text) }
     /// The seq of a transition.
-    public static func seq(_ seq: Seq) -> LogField { LogField("seq", seq.value) }
+    package static func seq(_ seq: Seq) -> LogField { LogField("seq", seq.value) }
     /// The position of a record in the journal.
-    public static func position(_ number: UInt64) -> LogField { LogField("position", number) }
+    package static func position(_ number: UInt64) -> LogField { LogField("position", number) }
     /// A number of records.
-    public static func records(_ number: UInt64) -> LogField { LogField("records", number) }
+    package static func records(_ number: UInt64) -> LogField { LogField("records", number) }
     /// A size in bytes.
-    public static func bytes(_ count: Int) -> LogField { LogField("bytes", UInt64(max(0, count))) }
+    package static func bytes(_ count: Int) -> LogField { LogField("bytes", UInt64(max(0, count))) }
     /// How long something took or lasted.
-    public static func duration(_ duration: Duration) -> LogField { LogField("durationMs", milliseconds(duration)) }
+    package static func duration(_ duration: Duration) -> LogField { LogField("durationMs", milliseconds(duration)) }
     /// A number of effects.
-    public static func effects(_ count: Int) -> LogField { LogField("effects", UInt64(max(0, count))) }
+    package static func effects(_ count: Int) -> LogField { LogField("effects", UInt64(max(0, count))) }
     /// An address.
-    public static func address(_ text: String) -> LogField { LogField("address", text) }
+    package static func address(_ text: String) -> LogField { LogField("address", text) }
     /// Why the journal cannot be used.
-    public static func fault(_ reason: JournalFault.Reason) -> LogField { LogField("fault", reason.rawValue) }
+    package static func fault(_ reason: JournalFault.Reason) -> LogField { LogField("fault", reason.rawValue) }
     /// The SQLSTATE that a database has sent.
-    public static func sqlState(_ text: String) -> LogField { LogField("sqlState", text) }
+    package static func sqlState(_ text: String) -> LogField { LogField("sqlState", text) }
     /// A host of a database.
-    public static func host(_ text: String) -> LogField { LogField("host", text) }
+    package static func host(_ text: String) -> LogField { LogField("host", text) }
     /// The history of a journal.
-    public static func history(_ text: String) -> LogField { LogField("history", text) }
+    package static func history(_ text: String) -> LogField { LogField("history", text) }
     /// The number of an epoch.
-    public static func epoch(_ number: UInt64) -> LogField { LogField("epoch", number) }
+    package static func epoch(_ number: UInt64) -> LogField { LogField("epoch", number) }
     /// A definition's fingerprint.
-    public static func fingerprint(_ text: String) -> LogField { LogField("fingerprint", text) }
+    package static func fingerprint(_ text: String) -> LogField { LogField("fingerprint", text) }
     /// The fingerprint of the previous definition.
-    public static func fingerprintBefore(_ text: String) -> LogField { LogField("fingerprintBefore", text) }
+    package static func fingerprintBefore(_ text: String) -> LogField { LogField("fingerprintBefore", text) }
     /// A quarantined event.
-    public static func quarantined(_ number: UInt64) -> LogField { LogField("quarantined", number) }
+    package static func quarantined(_ number: UInt64) -> LogField { LogField("quarantined", number) }
     /// A schedule.
-    public static func schedule(_ text: String) -> LogField { LogField("schedule", text) }
+    package static func schedule(_ text: String) -> LogField { LogField("schedule", text) }
     /// How many events of the same kind were left out since the last one.
-    public static func suppressed(_ count: Int) -> LogField { LogField("suppressed", UInt64(max(0, count))) }
+    package static func suppressed(_ count: Int) -> LogField { LogField("suppressed", UInt64(max(0, count))) }
 }

@@ -11,7 +11,7 @@ public struct LogHandler: Sendable {
     /// The lowest level that is logged.
     public var level: LogLevel
     /// Takes an event. Any of the process's threads may call it, several at once.
-    public var write: @Sendable (LogEvent) -> Void
+    package var write: @Sendable (LogEvent) -> Void
 
     /// Creates a handler from a level and a closure.
     /// - Parameters:
@@ -37,7 +37,7 @@ public struct LogHandler: Sendable {
     }
 
     /// Passes lines for people to `write`, without newlines.
-    public static func lines(
+    package static func lines(
         level: LogLevel = .info, _ write: @escaping @Sendable (String) -> Void
     ) -> LogHandler {
         LogHandler(level: level) { write($0.line) }
@@ -66,5 +66,5 @@ public final class LogCollector: Sendable {
     public var events: [LogEvent] { kept.withLock { $0 } }
 
     /// All events so far, as lines for people.
-    public var lines: [String] { events.map(\.line) }
+    package var lines: [String] { events.map(\.line) }
 }

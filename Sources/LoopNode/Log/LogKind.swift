@@ -1,5 +1,5 @@
 /// What an event of the log is about. The raw values are stable names for programs that read the log. Later versions may have more.
-public enum LogKind: String, CaseIterable, Codable, Sendable {
+package enum LogKind: String, CaseIterable, Codable, Sendable {
     // A reducer's life.
 
     /// The reducer can be reached.
@@ -102,7 +102,7 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
     case failed
 
     /// The level of events of this kind, unless an event has its own.
-    public var level: LogLevel {
+    package var level: LogLevel {
         switch self {
         case .snapshot, .joined, .left: .info
         case .listening, .standby, .recovered, .journal, .journalRestored, .definitionUpgrade, .keysChanged,

@@ -5,7 +5,7 @@ internal import Glibc
 /// A separate thread writes them, in order, and no thread waits for the reader. While 1024 lines or 256 KiB wait, further lines
 /// are dropped and counted, and a line in their stead says how many. A reader that has gone costs its lines, not the process,
 /// because this thread blocks SIGPIPE. Lines that wait when the process exits are written within a second, if that is possible.
-public enum StandardError {
+package enum StandardError {
     private static let writer: LogWriter = {
         let writer = LogWriter(2)
         atexit { StandardError.flush(within: .seconds(1)) }
@@ -13,7 +13,7 @@ public enum StandardError {
     }()
 
     /// Queues one whole line. Control characters are escaped. Never waits.
-    public static func line(_ text: String) { writer.write(PrintableText.lines(text) + "\n") }
+    package static func line(_ text: String) { writer.write(PrintableText.lines(text) + "\n") }
 
     /// Queues text that need not end with a newline. Never waits.
     package static func text(_ text: String) { writer.write(text) }
@@ -21,8 +21,8 @@ public enum StandardError {
     /// Waits until everything so far is written, or the time is up.
     /// - Returns: whether it is written.
     @discardableResult
-    public static func flush(within limit: Duration) -> Bool { writer.flush(within: limit) }
+    package static func flush(within limit: Duration) -> Bool { writer.flush(within: limit) }
 
     /// How many lines were lost since this process began, because they were not read.
-    public static var droppedCount: UInt64 { writer.droppedCount }
+    package static var droppedCount: UInt64 { writer.droppedCount }
 }

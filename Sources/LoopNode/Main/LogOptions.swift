@@ -1,7 +1,7 @@
 /// The options that say how a program writes its log.
-public enum LogOptions {
+package enum LogOptions {
     /// The form of the log on standard error.
-    public enum Form: String, CaseIterable, Sendable {
+    package enum Form: String, CaseIterable, Sendable {
         /// Lines for people.
         case text
         /// JSON objects, one a line.

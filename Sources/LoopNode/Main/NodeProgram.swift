@@ -7,7 +7,7 @@ import LoopCluster
 /// lacks acknowledged records, 64 wrong usage, 130 a second signal.
 public struct NodeProgram: Sendable {
     /// The command line, for its help and for tests.
-    public let command: Command
+    package let command: Command
     private let loops: [RunnableLoop]
     /// Whether the command line need not name the loop, because there is only one.
     private let leavesNameOut: Bool
@@ -48,7 +48,7 @@ public struct NodeProgram: Sendable {
     }
 
     /// Runs the command line, and returns the code to exit with.
-    public func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
+    package func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
         do {
             try DescriptorLimit.ensure()
             var words = arguments
@@ -110,7 +110,7 @@ struct NodeSubcommand: Sendable {
 }
 
 /// The version of all executables.
-public enum LoopVersion {
+package enum LoopVersion {
     /// The release, as `--version` prints it.
-    public static let current = "0.1.0"
+    package static let current = "0.1.0"
 }

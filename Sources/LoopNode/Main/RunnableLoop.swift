@@ -6,7 +6,7 @@ public struct RunnableLoop: Sendable {
     /// The definition's name, which selects the loop on the command line.
     public let name: String
     /// One line for the list of loops in the help text.
-    public let abstract: String
+    package let abstract: String
     let groups: [OptionGroup]
     let positionals: [any DeclaredPositional]
     let runReducer: @Sendable (ParsedArguments, ReducerNodeConfiguration, SignalPipe) async throws -> ReducerEnd
@@ -24,7 +24,7 @@ public struct RunnableLoop: Sendable {
     ///   - positionals: the loop's own arguments.
     ///   - worker: makes the definition for an effect node, which gets no arguments. Commands that replay a journal use it too.
     ///   - reducer: makes the definition from the command line.
-    public init<Definition: LoopDefinition>(
+    package init<Definition: LoopDefinition>(
         _ type: Definition.Type, abstract: String, groups: [OptionGroup] = [],
         positionals: [any DeclaredPositional] = [],
         worker: @escaping @Sendable () async throws -> Definition,

@@ -7,32 +7,32 @@
 ///     case .text(let text): print(text)
 ///     case .arguments(let arguments): run(arguments.path, arguments[reducer])
 ///     }
-public struct Command: Sendable {
+package struct Command: Sendable {
     /// The name of the program, or the word for the subcommand on the command line.
-    public let name: String
+    package let name: String
     /// One sentence about its purpose.
-    public let abstract: String
+    package let abstract: String
     /// Paragraphs below the usage line, or nil.
-    public let discussion: String?
+    package let discussion: String?
     /// Its options, which its subcommands take too.
-    public let groups: [OptionGroup]
+    package let groups: [OptionGroup]
     /// Its positional arguments, in their order.
-    public let positionals: [PositionalDeclaration]
+    package let positionals: [PositionalDeclaration]
     /// Its subcommands. A command that has some takes no positional arguments itself.
-    public let subcommands: [Command]
+    package let subcommands: [Command]
     /// The word for a subcommand, such as "loop". Errors then name all of them. Nil means "command".
-    public let subcommandNoun: String?
+    package let subcommandNoun: String?
     /// The subcommand that is used if none is named.
-    public let defaultSubcommand: String?
+    package let defaultSubcommand: String?
     /// Whether unknown options and all positional arguments are collected in ``ParsedArguments/rest``, in order, and are no errors.
-    public let passesThrough: Bool
+    package let passesThrough: Bool
     /// The text that `--version` prints. Only a program's outermost command has one.
-    public let version: String?
+    package let version: String?
 
     /// Creates a command from its parts.
     /// - Precondition: the default subcommand is one of `subcommands`, a command with subcommands has no positionals,
     ///   and no option is declared twice along one path of commands.
-    public init(
+    package init(
         _ name: String, abstract: String, discussion: String? = nil, groups: [OptionGroup] = [],
         positionals: [any DeclaredPositional] = [], subcommands: [Command] = [], subcommandNoun: String? = nil,
         defaultSubcommand: String? = nil, passesThrough: Bool = false, version: String? = nil
@@ -62,7 +62,7 @@ public struct Command: Sendable {
     ///   - environment: all variables; unknown and empty ones are ignored.
     ///   - width: the width of the help, in characters.
     /// - Throws: ``UsageError`` for the first mistake.
-    public func parse(
+    package func parse(
         _ arguments: [String], environment: [String: String] = [:], width: Int = 100
     ) throws(UsageError) -> ParseOutcome {
         var parser = CommandParser(self, environment: environment)
@@ -83,7 +83,7 @@ public struct Command: Sendable {
 }
 
 /// The result of a command line.
-public enum ParseOutcome: Sendable {
+package enum ParseOutcome: Sendable {
     /// The program should run with these arguments.
     case arguments(ParsedArguments)
     /// The program should print this text, which is the help or the version, and exit with 0.

@@ -1,7 +1,7 @@
 /// Checks a text that a person gives as the name of a file.
-public enum FileName {
+package enum FileName {
     /// The reason why a text is probably no file name, with a way to write it as one, or nil if it is one.
-    public static func flaw(in text: String) -> String? {
+    package static func flaw(in text: String) -> String? {
         if text.isEmpty { return "it is empty" }
         if text.utf8.contains(0) { return "it has a NUL" }
         if text.hasPrefix("-") { return "it begins with -, as options do (a file of that name is ./\(text))" }
@@ -21,7 +21,7 @@ public enum FileName {
     }
 
     /// The scheme of a URL, such as `sqlite` in `sqlite:x`, by the grammar of RFC 3986 section 3.1, or nil.
-    public static func scheme(of text: String) -> String? {
+    package static func scheme(of text: String) -> String? {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let scheme = text[..<colon]
         guard scheme.count > 1, scheme.first?.isLetter == true,

@@ -4,9 +4,9 @@
 ///
 ///     let workers = Option("workers", .int(in: 1...1024), default: 4, help: "how many workers to start")
 ///     let count = arguments[workers]
-public struct Option<Value: Sendable>: DeclaredOption {
+package struct Option<Value: Sendable>: DeclaredOption {
     /// The option as the parser and the help see it, without the type of its value.
-    public let declaration: OptionDeclaration
+    package let declaration: OptionDeclaration
     /// The value of these valid texts. It is nil only if a required option was not given.
     let value: @Sendable ([String]) -> Value?
 
@@ -18,7 +18,7 @@ public struct Option<Value: Sendable>: DeclaredOption {
     ///   - value: the value if neither the option nor its variable is given.
     ///   - help: what the option decides, in a few words; the default and the variable are added to it.
     ///   - environment: the variable that can give it; by default `LOOP_` and the name in capitals.
-    public init(
+    package init(
         _ name: String, _ type: ValueType<Value>, default value: Value, help: String,
         environment: EnvironmentName = .fromName
     ) {
@@ -28,7 +28,7 @@ public struct Option<Value: Sendable>: DeclaredOption {
     }
 
     /// Creates an option that must be given.
-    public init(
+    package init(
         required name: String, _ type: ValueType<Value>, help: String, environment: EnvironmentName = .fromName
     ) {
         declaration = OptionDeclaration(name, type, help: help, environment: environment, isRequired: true)
@@ -36,7 +36,7 @@ public struct Option<Value: Sendable>: DeclaredOption {
     }
 
     /// Creates an option that may be absent.
-    public init<Wrapped>(
+    package init<Wrapped>(
         optional name: String, _ type: ValueType<Wrapped>, help: String, environment: EnvironmentName = .fromName
     ) where Value == Wrapped? {
         declaration = OptionDeclaration(name, type, help: help, environment: environment)
@@ -44,7 +44,7 @@ public struct Option<Value: Sendable>: DeclaredOption {
     }
 
     /// Creates an option that may be given several times. In its variable, commas separate the values.
-    public init<Element>(
+    package init<Element>(
         repeated name: String, _ type: ValueType<Element>, help: String, environment: EnvironmentName = .fromName
     ) where Value == [Element] {
         declaration = OptionDeclaration(name, type, help: help, environment: environment, isRepeated: true)
@@ -52,7 +52,7 @@ public struct Option<Value: Sendable>: DeclaredOption {
     }
 
     /// Creates a switch without a value. It is on if the command line has it, or if its variable is `1`, `true`, `yes` or `on`.
-    public init(flag name: String, help: String, environment: EnvironmentName = .fromName) where Value == Bool {
+    package init(flag name: String, help: String, environment: EnvironmentName = .fromName) where Value == Bool {
         declaration = OptionDeclaration(
             name, .switchWord, help: help, environment: environment, isFlag: true)
         value = { texts in texts.last.flatMap(ValueType.switchWord.read) ?? false }
@@ -60,7 +60,7 @@ public struct Option<Value: Sendable>: DeclaredOption {
 }
 
 /// The environment variable that can give an option.
-public enum EnvironmentName: Sendable, Hashable {
+package enum EnvironmentName: Sendable, Hashable {
     /// `LOOP_` and the option's name in capitals, with `_` for `-`.
     case fromName
     /// The variable of this name.
@@ -78,29 +78,29 @@ public enum EnvironmentName: Sendable, Hashable {
 }
 
 /// What options of all types have in common.
-public protocol DeclaredOption: Sendable {
+package protocol DeclaredOption: Sendable {
     /// The option without the type of its value.
     var declaration: OptionDeclaration { get }
 }
 
 /// An option as the parser and the help see it.
-public struct OptionDeclaration: Sendable {
+package struct OptionDeclaration: Sendable {
     /// The name without the dashes.
-    public let name: String
+    package let name: String
     /// The purpose of the option in a few words, without the default and the variable.
-    public let help: String
+    package let help: String
     /// The variable's name, or nil.
-    public let environment: String?
+    package let environment: String?
     /// Whether it is a switch, which takes no value.
-    public let isFlag: Bool
+    package let isFlag: Bool
     /// Whether it may be given several times. Of any other option the last value counts.
-    public let isRepeated: Bool
+    package let isRepeated: Bool
     /// Whether its absence is an error.
-    public let isRequired: Bool
+    package let isRequired: Bool
     /// The default as the help shows it.
-    public let defaultText: String?
+    package let defaultText: String?
     /// The word for the value in the help.
-    public let placeholder: String
+    package let placeholder: String
     let expected: String
     /// Why a text is not valid, or nil if it is. `source` is the option or variable that gave it.
     let misfit: @Sendable (_ text: String, _ source: String) -> UsageError?
@@ -144,16 +144,16 @@ extension ValueType where Value == Bool {
 
 /// Options that belong together: one section of the help. A command has any number of groups, also of several authors, such as a
 /// node's and a loop's own. Each author reads its options from the one result.
-public struct OptionGroup: Sendable {
+package struct OptionGroup: Sendable {
     /// The heading in the help, without a colon.
-    public let title: String
+    package let title: String
     /// The options of the section, in the order of the help.
-    public let options: [OptionDeclaration]
+    package let options: [OptionDeclaration]
 
     /// - Parameters:
     ///   - title: the group's heading in the help.
     ///   - options: the options of the group, in the order of the help.
-    public init(_ title: String, _ options: [any DeclaredOption]) {
+    package init(_ title: String, _ options: [any DeclaredOption]) {
         self.title = title
         self.options = options.map(\.declaration)
     }

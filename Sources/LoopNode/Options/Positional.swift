@@ -1,7 +1,7 @@
 /// The declaration of an argument that is identified by its position: `SITE` in `linkcheck [options] SITE`.
-public struct Positional<Value: Sendable>: DeclaredPositional {
+package struct Positional<Value: Sendable>: DeclaredPositional {
     /// The argument as the parser and the help see it, without the type of its value.
-    public let declaration: PositionalDeclaration
+    package let declaration: PositionalDeclaration
     let value: @Sendable ([String]) -> Value?
 
     /// Creates an argument that must be given.
@@ -11,13 +11,13 @@ public struct Positional<Value: Sendable>: DeclaredPositional {
     ///   - type: how the value is parsed.
     ///   - help: the meaning of the argument, in a few words.
     ///   - environment: a variable that replaces the argument if it is absent; none by default.
-    public init(_ name: String, _ type: ValueType<Value>, help: String, environment: String? = nil) {
+    package init(_ name: String, _ type: ValueType<Value>, help: String, environment: String? = nil) {
         declaration = PositionalDeclaration(name, type, help: help, environment: environment, isRequired: true)
         value = { texts in texts.last.flatMap(type.read) }
     }
 
     /// Creates an argument that may be absent. Only arguments that may be absent can follow it.
-    public init<Wrapped>(
+    package init<Wrapped>(
         optional name: String, _ type: ValueType<Wrapped>, help: String, environment: String? = nil
     ) where Value == Wrapped? {
         declaration = PositionalDeclaration(name, type, help: help, environment: environment)
@@ -25,7 +25,7 @@ public struct Positional<Value: Sendable>: DeclaredPositional {
     }
 
     /// Creates an argument that takes all words from here on. It must be the last of its command.
-    public init<Element>(repeated name: String, _ type: ValueType<Element>, atLeast minimum: Int = 0, help: String)
+    package init<Element>(repeated name: String, _ type: ValueType<Element>, atLeast minimum: Int = 0, help: String)
     where Value == [Element] {
         declaration = PositionalDeclaration(
             name, type, help: help, environment: nil, isRequired: minimum > 0, isRepeated: true)
@@ -34,23 +34,23 @@ public struct Positional<Value: Sendable>: DeclaredPositional {
 }
 
 /// What positional arguments of all types have in common.
-public protocol DeclaredPositional: Sendable {
+package protocol DeclaredPositional: Sendable {
     /// The argument without the type of its value.
     var declaration: PositionalDeclaration { get }
 }
 
 /// A positional argument as the parser and the help see it.
-public struct PositionalDeclaration: Sendable {
+package struct PositionalDeclaration: Sendable {
     /// The name in capitals, such as `SITE`.
-    public let name: String
+    package let name: String
     /// The purpose of the argument in a few words.
-    public let help: String
+    package let help: String
     /// The variable that replaces an absent argument, or nil.
-    public let environment: String?
+    package let environment: String?
     /// Whether its absence is an error.
-    public let isRequired: Bool
+    package let isRequired: Bool
     /// Whether it takes all arguments from its position on.
-    public let isRepeated: Bool
+    package let isRepeated: Bool
     /// Why a text is not valid, or nil if it is. `source` is the argument or variable that gave it.
     let misfit: @Sendable (_ text: String, _ source: String) -> UsageError?
 

@@ -28,7 +28,8 @@ struct Quantity {
 
 extension ValueType where Value == Duration {
     /// A time within the range, with a unit (`us`, `ms`, `s`, `m`, `h`, `d`), exact to a nanosecond: `500ms`, `1.5s`.
-    public static func duration(in range: ClosedRange<Duration> = .zero ... .seconds(100 * 365 * 86_400)) -> ValueType {
+    package static func duration(in range: ClosedRange<Duration> = .zero ... .seconds(100 * 365 * 86_400)) -> ValueType
+    {
         let unlimited = range == .zero ... .seconds(100 * 365 * 86_400)
         let limits = unlimited ? "" : ", from \(text(range.lowerBound)) to \(text(range.upperBound))"
         return ValueType(
@@ -61,7 +62,7 @@ private let durationUnits = [
 
 extension ValueType where Value == Int {
     /// A number of bytes within the range: plain, or with `B`, `KiB`, `MiB`, `GiB` (powers of 1024), `kB`, `MB`, `GB`.
-    public static func size(in range: ClosedRange<Int> = 0 ... .max) -> ValueType {
+    package static func size(in range: ClosedRange<Int> = 0 ... .max) -> ValueType {
         let limits =
             switch (range.lowerBound, range.upperBound) {
             case (0, .max): ""

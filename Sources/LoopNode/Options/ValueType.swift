@@ -1,9 +1,9 @@
 /// How the value of an option is parsed, written in the help, and described if it is not valid.
-public struct ValueType<Value: Sendable>: Sendable {
+package struct ValueType<Value: Sendable>: Sendable {
     /// The word for the value in the help: `N`, `FILE`, `ENDPOINT`.
-    public let placeholder: String
+    package let placeholder: String
     /// The valid values, as text that follows "it takes": `a whole number from 1 to 64`.
-    public let expected: String
+    package let expected: String
     /// The valid words if there are few, for suggestions.
     let words: [String]
     let read: @Sendable (String) -> Value?
@@ -12,7 +12,7 @@ public struct ValueType<Value: Sendable>: Sendable {
     let write: @Sendable (Value) -> String
 
     /// Creates a custom type. `read` returns nil for an invalid text. The help shows a default as `write` gives it.
-    public init(
+    package init(
         placeholder: String, expected: String, read: @escaping @Sendable (String) -> Value?,
         write: @escaping @Sendable (Value) -> String
     ) {
@@ -20,7 +20,7 @@ public struct ValueType<Value: Sendable>: Sendable {
     }
 
     /// Creates a custom type with several kinds of invalid texts. `parse` throws what is wrong with a text.
-    public init(
+    package init(
         placeholder: String, expected: String, parse: @escaping @Sendable (String) throws(Misfit) -> Value,
         write: @escaping @Sendable (Value) -> String
     ) {
@@ -49,7 +49,7 @@ public struct ValueType<Value: Sendable>: Sendable {
     }
 
     /// This type with another word for the value in the help: `.string.named("FILE")`.
-    public func named(_ placeholder: String) -> ValueType {
+    package func named(_ placeholder: String) -> ValueType {
         ValueType(placeholder: placeholder, expected: expected, words: words, read: read, flaw: flaw, write: write)
     }
 
@@ -64,17 +64,17 @@ public struct ValueType<Value: Sendable>: Sendable {
 }
 
 /// What is wrong with a text that cannot be read as a value.
-public struct Misfit: Error {
+package struct Misfit: Error {
     /// A reason that follows a colon, such as `it names no port`, or nil if `expected` says enough.
     let why: String?
 
     /// Creates the reason, which follows a colon: `it names no port`. Without one, the error only says what is expected.
-    public init(_ why: String? = nil) { self.why = why }
+    package init(_ why: String? = nil) { self.why = why }
 }
 
 extension ValueType where Value == String {
     /// Any text that is not empty.
-    public static var string: ValueType {
+    package static var string: ValueType {
         ValueType(
             placeholder: "TEXT", expected: "a text that is not empty", read: { $0.isEmpty ? nil : $0 }, write: { $0 })
     }
@@ -83,7 +83,7 @@ extension ValueType where Value == String {
     /// - Parameters:
     ///   - placeholder: the word for the value in the help.
     ///   - takesStream: whether `-` is valid too, for standard input or output.
-    public static func path(_ placeholder: String = "FILE", takesStream: Bool = false) -> ValueType {
+    package static func path(_ placeholder: String = "FILE", takesStream: Bool = false) -> ValueType {
         ValueType(
             placeholder: placeholder, expected: "the name of a file or folder" + (takesStream ? ", or -" : ""),
             parse: { text throws(Misfit) in
@@ -94,7 +94,7 @@ extension ValueType where Value == String {
     }
 
     /// One of these words.
-    public static func choice(_ words: [String]) -> ValueType {
+    package static func choice(_ words: [String]) -> ValueType {
         ValueType(
             placeholder: words.joined(separator: "|"), expected: Self.list(words), words: words,
             read: { words.contains($0) ? $0 : nil }, write: { $0 })
@@ -103,7 +103,7 @@ extension ValueType where Value == String {
 
 extension ValueType where Value: RawRepresentable<String> & CaseIterable {
     /// One of the cases, by its raw value.
-    public static var choice: ValueType {
+    package static var choice: ValueType {
         let words = Value.allCases.map(\.rawValue)
         return ValueType(
             placeholder: words.joined(separator: "|"), expected: Self.list(words), words: words,
@@ -120,7 +120,7 @@ extension ValueType {
 
 extension ValueType where Value == Int {
     /// A whole number within the range.
-    public static func int(in range: ClosedRange<Int> = .min ... .max) -> ValueType {
+    package static func int(in range: ClosedRange<Int> = .min ... .max) -> ValueType {
         let expected =
             switch (range.lowerBound, range.upperBound) {
             case (.min, .max): "a whole number"
@@ -136,7 +136,7 @@ extension ValueType where Value == Int {
 
 extension ValueType where Value == Double {
     /// A number within the range, neither infinite nor "not a number".
-    public static func number(
+    package static func number(
         in range: ClosedRange<Double> = -.greatestFiniteMagnitude ... .greatestFiniteMagnitude
     ) -> ValueType {
         let low = range.lowerBound == -.greatestFiniteMagnitude ? nil : Self.text(range.lowerBound)

@@ -6,9 +6,9 @@ internal import LoopCollections
 ///
 /// One thread of this process keeps the child. It forks, because the kernel sends the death signal when the thread that forked
 /// ends. Then it reads the child's output, and ends when the child has ended.
-public final class ChildProcess: Sendable {
+package final class ChildProcess: Sendable {
     /// The child's process ID, which is also its group's ID if it has its own group.
-    public let processID: Int32
+    package let processID: Int32
     /// Whether it is reaped. From then on the number may belong to another process.
     private let isReaped = Locked(false)
     /// How it ended, once all its output was delivered.
@@ -18,7 +18,7 @@ public final class ChildProcess: Sendable {
     /// Starts the program, and returns once it runs.
     ///
     /// - Throws: ``SystemError`` that names the program, if it does not exist, may not be run, or resources are missing.
-    public init(_ plan: Plan) throws(SystemError) {
+    package init(_ plan: Plan) throws(SystemError) {
         let started = Monitor<Result<Int32, SystemError>?>(nil)
         ownGroup = plan.ownGroup
         _ = try NodeThread("child", stackBytes: 512 << 10) { [isReaped, end] in
@@ -33,19 +33,19 @@ public final class ChildProcess: Sendable {
     }
 
     /// Waits until it has ended and its output was delivered.
-    public func wait() async -> ProcessExit { await end.get() }
+    package func wait() async -> ProcessExit { await end.get() }
 
     /// How it ended, or nil while it runs.
-    public var status: ProcessExit? { end.value }
+    package var status: ProcessExit? { end.value }
 
     /// Asks it to end (SIGTERM).
-    public func terminate() { send(SIGTERM) }
+    package func terminate() { send(SIGTERM) }
 
     /// Ends it (SIGKILL), even if it is stopped or ignores signals.
-    public func kill() { send(SIGKILL) }
+    package func kill() { send(SIGKILL) }
 
     /// Sends a signal by number to the child, or to its whole group if it has its own. Does nothing once it has ended.
-    public func send(_ signal: Int32) {
+    package func send(_ signal: Int32) {
         let target = ownGroup ? -processID : processID
         isReaped.withLock { isReaped in
             // The child is not reaped yet, so the number still belongs to it.
@@ -56,25 +56,25 @@ public final class ChildProcess: Sendable {
 
 extension ChildProcess {
     /// What to run, and how.
-    public struct Plan: Sendable {
+    package struct Plan: Sendable {
         /// A path, or a name to be found in `PATH`.
-        public var program: String
+        package var program: String
         /// The arguments, without the program's own name.
-        public var arguments: [String]
+        package var arguments: [String]
         /// All its variables, or nil for those of this process.
-        public var environment: [String: String]?
+        package var environment: [String: String]?
         /// Its working directory, or nil for that of this process.
-        public var directory: String?
+        package var directory: String?
         /// The destination of its standard output and standard error.
-        public var output: Output
+        package var output: Output
         /// Whether it leads a process group. Then Ctrl-C in the terminal does not reach it, and signals sent here reach its
         /// children too. When it ends, the rest of the group is killed.
-        public var ownGroup: Bool
+        package var ownGroup: Bool
         /// The signal that the kernel sends it when this process ends.
-        public var deathSignal: Int32
+        package var deathSignal: Int32
 
         /// Creates the description of a process to start. Without an environment it inherits this process's.
-        public init(
+        package init(
             _ program: String, _ arguments: [String] = [], environment: [String: String]? = nil,
             directory: String? = nil, output: Output = .inherited, ownGroup: Bool = false, deathSignal: Int32 = 9
         ) {
@@ -89,7 +89,7 @@ extension ChildProcess {
     }
 
     /// The destination of a child's output. Its input is always empty.
-    public enum Output: Sendable {
+    package enum Output: Sendable {
         /// To the output of this process.
         case inherited
         /// Nowhere.
@@ -100,7 +100,7 @@ extension ChildProcess {
     }
 
     /// Which of a child's two outputs a line came from.
-    public enum Channel: Sendable, Hashable {
+    package enum Channel: Sendable, Hashable {
         case output
         case errors
     }

@@ -2,15 +2,15 @@ internal import Linux
 
 /// How many files and sockets this process may have open. A reducer needs some for each peer. If none is free, libzmq retries
 /// `accept` in a loop, at the cost of a core.
-public enum DescriptorLimit {
+package enum DescriptorLimit {
     /// The limit now.
-    public static var current: Int { limit.soft }
+    package static var current: Int { limit.soft }
 
     /// Raises the limit to the hard limit of the system, but at most to `most`.
     ///
     /// - Returns: the limit from now on.
     @discardableResult
-    public static func raise(atMost most: Int = 65_536) -> Int {
+    package static func raise(atMost most: Int = 65_536) -> Int {
         let (soft, hard) = limit
         guard soft < most, soft < hard else { return soft }
         return System.limitDescriptors(soft: min(most, hard), hard: hard) ? min(most, hard) : soft

@@ -1,9 +1,9 @@
 internal import Linux
 
 /// The environment of this process, and the programs that its `PATH` names.
-public enum ProcessEnvironment {
+package enum ProcessEnvironment {
     /// All variables now.
-    public static var current: [String: String] {
+    package static var current: [String: String] {
         var variables: [String: String] = [:]
         for entry in System.environment {
             let parts = String(decoding: entry, as: UTF8.self).split(
@@ -14,10 +14,10 @@ public enum ProcessEnvironment {
     }
 
     /// The path of this program's own executable, or nil if `/proc` is not mounted.
-    public static var executable: String? { FileSystem.link(at: "/proc/self/exe") }
+    package static var executable: String? { FileSystem.link(at: "/proc/self/exe") }
 
     /// The path of a program: the name itself if it has a slash, else in the first folder of `PATH` that has it, else nil.
-    public static func find(_ program: String, path: String? = nil) -> String? {
+    package static func find(_ program: String, path: String? = nil) -> String? {
         if program.contains("/") { return FileSystem.isExecutable(program) ? program : nil }
         let folders = (path ?? current["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
         return folders.lazy.map { "\($0)/\(program)" }.first(where: FileSystem.isExecutable)

@@ -1,7 +1,7 @@
 internal import Linux
 
 /// How a process ended.
-public enum ProcessExit: Sendable, Hashable, CustomStringConvertible {
+package enum ProcessExit: Sendable, Hashable, CustomStringConvertible {
     /// By itself, with this code (0…255).
     case exited(Int32)
     /// By a signal of this number.
@@ -14,10 +14,10 @@ public enum ProcessExit: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether it ended by itself with code 0.
-    public var isSuccess: Bool { self == .exited(0) }
+    package var isSuccess: Bool { self == .exited(0) }
 
     /// For people: `exit code 2`, `signal 9 (Killed)`.
-    public var description: String {
+    package var description: String {
         switch self {
         case .exited(let code): "exit code \(code)"
         case .signaled(let number):

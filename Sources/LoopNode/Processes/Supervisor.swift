@@ -1,4 +1,4 @@
-public import LoopCore
+package import LoopCore
 
 /// Decides whether and when a process is started again, and how it is stopped. A pure machine; the shell around it starts
 /// processes and reports their ends.
@@ -8,30 +8,30 @@ public import LoopCore
 ///                       stop                too many crashes, a code that a restart does not cure, success
 ///                        ▼                     ▼
 ///                     stopping ──exited──▶   ended
-public struct Supervisor: Sendable, Equatable {
+package struct Supervisor: Sendable, Equatable {
     /// How the supervisor reacts to an end that was not requested.
-    public struct Policy: Sendable, Equatable {
+    package struct Policy: Sendable, Equatable {
         /// The pause after the first crash. It doubles with each further crash.
-        public var firstDelay: Duration = .milliseconds(200)
+        package var firstDelay: Duration = .milliseconds(200)
         /// The longest pause.
-        public var delayMax: Duration = .seconds(10)
+        package var delayMax: Duration = .seconds(10)
         /// A run of at least this length resets the pause.
-        public var stableAfter: Duration = .seconds(10)
+        package var stableAfter: Duration = .seconds(10)
         /// With more crashes than this within the window, the supervisor gives up.
-        public var crashesMax: Int = 5
+        package var crashesMax: Int = 5
         /// The time over which crashes are counted.
-        public var crashWindow: Duration = .seconds(60)
+        package var crashWindow: Duration = .seconds(60)
         /// Exit codes that a restart does not cure, such as wrong usage.
-        public var hopelessCodes: Set<Int32> = [64]
+        package var hopelessCodes: Set<Int32> = [64]
         /// How long a process may take from SIGTERM to its end, before SIGKILL.
-        public var stopGrace: Duration = .seconds(5)
+        package var stopGrace: Duration = .seconds(5)
 
         /// The standard policy: short pauses that grow, and five crashes a minute.
-        public init() {}
+        package init() {}
     }
 
     /// What the shell has to do now.
-    public enum Action: Sendable, Equatable {
+    package enum Action: Sendable, Equatable {
         case none
         /// Start the process, and later call `exited` or `startFailed`.
         case start
@@ -44,7 +44,7 @@ public struct Supervisor: Sendable, Equatable {
     }
 
     /// Why it is over.
-    public enum Ending: Sendable, Hashable {
+    package enum Ending: Sendable, Hashable {
         /// It ended by itself with code 0.
         case done
         /// It was stopped, with its exit, or nil if it was not running.
@@ -69,7 +69,7 @@ public struct Supervisor: Sendable, Equatable {
     }
 
     /// When the process is started again, and when it is given up.
-    public let policy: Policy
+    package let policy: Policy
     private var state = State.idle
     /// The times of the crashes within the window.
     private var crashes: [MonotonicTime] = []
@@ -77,13 +77,13 @@ public struct Supervisor: Sendable, Equatable {
     private var delay: Duration
 
     /// Creates a supervisor of a process that has not been started.
-    public init(_ policy: Policy = Policy()) {
+    package init(_ policy: Policy = Policy()) {
         self.policy = policy
         delay = policy.firstDelay
     }
 
     /// When ``advance(to:)`` has something to do, or nil if never.
-    public var deadline: MonotonicTime? {
+    package var deadline: MonotonicTime? {
         switch state {
         case .backingOff(let until): until
         case .stopping(let killAt): killAt
@@ -92,17 +92,17 @@ public struct Supervisor: Sendable, Equatable {
     }
 
     /// Why it is over, or nil before that.
-    public var ending: Ending? { if case .ended(let ending) = state { ending } else { nil } }
+    package var ending: Ending? { if case .ended(let ending) = state { ending } else { nil } }
 
     /// Starts the process. Has an effect once.
-    public mutating func start(at now: MonotonicTime) -> Action {
+    package mutating func start(at now: MonotonicTime) -> Action {
         guard case .idle = state else { return .none }
         state = .running(since: now)
         return .start
     }
 
     /// Notes that the process has ended.
-    public mutating func exited(_ status: ProcessExit, at now: MonotonicTime) -> Action {
+    package mutating func exited(_ status: ProcessExit, at now: MonotonicTime) -> Action {
         switch state {
         case .running(let since):
             if status.isSuccess { return end(.done) }
@@ -117,7 +117,7 @@ public struct Supervisor: Sendable, Equatable {
     }
 
     /// Notes that the process could not be started, which counts as a crash.
-    public mutating func startFailed(at now: MonotonicTime) -> Action {
+    package mutating func startFailed(at now: MonotonicTime) -> Action {
         switch state {
         case .running: crashed(nil, at: now)
         case .stopping: end(.stopped(nil))
@@ -126,7 +126,7 @@ public struct Supervisor: Sendable, Equatable {
     }
 
     /// Does what is due: a restart, or SIGKILL.
-    public mutating func advance(to now: MonotonicTime) -> Action {
+    package mutating func advance(to now: MonotonicTime) -> Action {
         switch state {
         case .backingOff(let until) where until <= now:
             state = .running(since: now)
@@ -140,7 +140,7 @@ public struct Supervisor: Sendable, Equatable {
     }
 
     /// Stops the process, because it is not needed any more.
-    public mutating func stop(at now: MonotonicTime) -> Action {
+    package mutating func stop(at now: MonotonicTime) -> Action {
         switch state {
         case .running:
             state = .stopping(killAt: now + policy.stopGrace)

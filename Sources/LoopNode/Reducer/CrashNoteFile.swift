@@ -1,9 +1,9 @@
 // Unsafe: the note is used only while its page is mapped.
 
-public import Linux
-public import LoopCluster
+import Linux
+package import LoopCluster
 internal import LoopCollections
-public import LoopWire
+package import LoopWire
 
 /// The crash note of a reducer, in a file beside its journal that is mapped into memory. The system keeps what was written
 /// there when the process ends, without a sync. (Protocol, section 7.)
@@ -14,15 +14,15 @@ public import LoopWire
 ///
 /// It is made and used on the reducer's thread. While it exists, faults of the process (a trap, a stack overflow) are written
 /// into it. So a kill from outside can be distinguished from an event that ends the process.
-public struct CrashNoteFile: ~Copyable {
+package struct CrashNoteFile: ~Copyable {
     /// The path of the file.
-    public let path: String
+    package let path: String
     /// The note, which is valid as long as this object.
-    public let note: CrashNote
+    package let note: CrashNote
     private let page: FaultPage
 
     /// Opens the file, or creates it.
-    public init(path: String) throws(SystemError) {
+    package init(path: String) throws(SystemError) {
         self.path = path
         page = try FaultPage(
             path, name: "the crash note \(path)", byteCount: CrashNote.byteCount, faultOffset: CrashNote.faultOffset)
@@ -32,7 +32,7 @@ public struct CrashNoteFile: ~Copyable {
     /// Judges how the previous process ended, and begins a new life.
     /// - Returns: a line for the log, or nil if there is nothing to say.
     /// - Throws: `NodeError.journal` if this same build ended in the replay of an event.
-    public func begin(history: History) throws(NodeError) -> String? {
+    package func begin(history: History) throws(NodeError) -> String? {
         switch note.begin(history: history, executable: Self.executable, thread: page.thread) {
         case .nothing: return nil
         case .suspect(let suspect):

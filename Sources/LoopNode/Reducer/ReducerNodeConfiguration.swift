@@ -48,13 +48,13 @@ public struct ReducerNodeConfiguration: Sendable {
     /// How many effects of feedbacks that are placed in the reducer's process run at once.
     public var localCapacity = 256
     /// Limits on what connections may cost the reducer.
-    public var connectionLimits = ConnectionLimits()
+    package var connectionLimits = ConnectionLimits()
     /// How long the node announces the end of the loop before it ends, while peers are connected.
     public var shutdownGracePeriod = Duration.seconds(2)
     /// The context of the sockets, or nil for one of the node's own. A reducer with keys ignores it and has its own.
     public var context: ZMQContext?
     /// Called once with the address of the bound socket, when peers can connect.
-    public var onListening: @Sendable (ReducerAddress) -> Void = { _ in }
+    package var onListening: @Sendable (ReducerAddress) -> Void = { _ in }
     /// Called with the outcome before the journal is marked as ended. If it throws or the process dies, it is called again at
     /// the next start.
     public var onOutcome: (@Sendable (Outcome) throws -> Void)?

@@ -1,15 +1,15 @@
 import CBOR
 import LoopCore
-public import LoopWire
-public import ZMQ
+package import LoopWire
+package import ZMQ
 
 /// Asks one reducer of any loop an operator's questions, one after another. Blocks; for tools.
 ///
 ///     var call = try AdministrationCall(reducer: "tcp://127.0.0.1:7710")
 ///     let effects = try call.ask(.parked, within: .seconds(2))
-public struct AdministrationCall: ~Copyable {
+package struct AdministrationCall: ~Copyable {
     /// The largest answer that is accepted, in bytes.
-    public static let answerBytesMax = 256 << 20
+    package static let answerBytesMax = 256 << 20
 
     private let reducer: ReducerAddress
     private let context: ZMQContext
@@ -26,7 +26,7 @@ public struct AdministrationCall: ~Copyable {
     ///   - reducer: the reducer, which need not run yet. If it has several addresses, the leader is asked.
     ///   - context: the context of the sockets, or nil for one of this call's own.
     /// - Throws: `ZMQError` if a system call fails.
-    public init(reducer: ReducerAddress, context: ZMQContext? = nil) throws {
+    package init(reducer: ReducerAddress, context: ZMQContext? = nil) throws {
         let context = try context ?? ZMQContext()
         let dealer = try DialledSocket(reducer.each[0].reachable(), .questions, in: context)
         var polls = PollSet()
@@ -46,7 +46,7 @@ public struct AdministrationCall: ~Copyable {
     ///     towards it, and takes at most five seconds.
     ///   - onSilence: called after 2 s, 10 s, a minute and ten minutes if nothing has come yet.
     /// - Throws: ``AdministrationError``, or the error of a socket.
-    public mutating func ask<Answer>(
+    package mutating func ask<Answer>(
         _ question: AdministrationQuestion<Answer>, within limit: Duration, onSilence: (Duration) -> Void = { _ in }
     ) throws -> Answer {
         let answer = try exchange(question.request, within: limit, onSilence: onSilence)
@@ -160,7 +160,7 @@ public struct AdministrationCall: ~Copyable {
 }
 
 /// Why an operator's question has no answer.
-public enum AdministrationError: Error, Equatable, Sendable, CustomStringConvertible {
+package enum AdministrationError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Nothing came for this long, before the answer or after some of its parts.
     case silent(ReducerAddress, Duration, parts: UInt32, of: UInt32, because: String? = nil)
     /// A part came out of order, or the number of parts changed.
@@ -177,7 +177,7 @@ public enum AdministrationError: Error, Equatable, Sendable, CustomStringConvert
     case refused(String)
 
     /// One line for people: why there is no answer.
-    public var description: String {
+    package var description: String {
         switch self {
         case .silent(let reducer, let limit, 0, _, let why):
             "no reducer answered at \(reducer) within \(limit)\(why.map { ": \($0)" } ?? "; is it running?")"

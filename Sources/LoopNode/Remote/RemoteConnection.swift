@@ -1,14 +1,14 @@
 internal import Glibc
-public import LoopCluster
-public import LoopCore
+package import LoopCluster
+package import LoopCore
 import LoopCollections
-public import LoopWire
-public import ZMQ
+package import LoopWire
+package import ZMQ
 
 /// A session with a loop whose definition is not needed: events are bytes, states and transitions are CBOR.
-public final class RemoteConnection: Sendable {
+package final class RemoteConnection: Sendable {
     /// What the connection follows besides its own session.
-    public enum Observing: Sendable {
+    package enum Observing: Sendable {
         case nothing
         case transitions
     }
@@ -49,7 +49,7 @@ public final class RemoteConnection: Sendable {
     ///   - context: the context of the sockets, or nil for one of its own.
     ///   - log: receives the events of the log. By default it writes lines to standard error.
     /// - Throws: if the outbox file cannot be used, or a system call fails.
-    public convenience init(
+    package convenience init(
         loop: String, schema: UInt64 = 0, reducer: ReducerAddress, name: String, observing: Observing,
         outbox: String? = nil, stopLimit: Duration = .seconds(5), connectTimeout: Duration? = nil,
         context: ZMQContext? = nil, log: LogHandler = .standardError
@@ -109,16 +109,16 @@ public final class RemoteConnection: Sendable {
     deinit { gate.requestStop() }
 
     /// The error that ended the connection, if any.
-    public var failure: NodeError? { knownFailure.withLock { $0 } }
+    package var failure: NodeError? { knownFailure.withLock { $0 } }
 
     /// Calls `body` with the newest state, if there is one, and then with every later action. The calls come from any thread, one
     /// at a time and in order.
-    public func observe(_ body: @escaping @Sendable (ObserverAction) -> Void) { _ = watchers.add(body) }
+    package func observe(_ body: @escaping @Sendable (ObserverAction) -> Void) { _ = watchers.add(body) }
 
     /// Waits for the outcomes of all events that an earlier process left in the outbox, and returns them. Returns an empty
     /// array without an outbox file.
     /// - Throws: if the connection ended before.
-    public func recoveredEvents() async throws(NodeError) -> [RecoveredEvent] {
+    package func recoveredEvents() async throws(NodeError) -> [RecoveredEvent] {
         guard let recovered else { return [] }
         return try await recovered.all()
     }
@@ -127,14 +127,14 @@ public final class RemoteConnection: Sendable {
     /// becomes of this process. Without such a file, an event can be lost when this process ends.
     /// - Returns: the state that the event made if `confirmed`, else `.none`.
     @inline(__always)
-    public nonisolated(nonsending) func send(_ event: [UInt8], confirmed: Bool) async throws(SendRefusal) -> StateID {
+    package nonisolated(nonsending) func send(_ event: [UInt8], confirmed: Bool) async throws(SendRefusal) -> StateID {
         try await gate.send(Entry(kind: .event, payload: event[...], wantsSeq: confirmed))
     }
 
     /// Sends an encoded event, and waits for the definition's answer to it.
     /// - Returns: the answer, encoded, and the state that the event made.
     /// - Throws: why the event was not applied, or why there is no answer although it was.
-    public nonisolated(nonsending) func ask(
+    package nonisolated(nonsending) func ask(
         _ event: [UInt8]
     ) async throws(AskError) -> (answer: [UInt8], state: StateID) {
         let settlement: Settlement
@@ -151,11 +151,11 @@ public final class RemoteConnection: Sendable {
     }
 
     /// Runs tasks on the connection's own thread. See ``RemoteLoop/executor``.
-    public var executor: any TaskExecutor { ownExecutor }
+    package var executor: any TaskExecutor { ownExecutor }
 
     /// Waits until the outcome of everything sent is known, for `stopLimit` at most, then ends the session. No more events are
     /// accepted. Events with an unknown outcome that no caller waits for are reported in the log; an outbox file keeps them.
-    public nonisolated(nonsending) func close() async {
+    package nonisolated(nonsending) func close() async {
         gate.requestStop()
         await thread.join()
     }

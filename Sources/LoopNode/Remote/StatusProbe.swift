@@ -1,10 +1,10 @@
 import CBOR
 import LoopCore
-public import LoopWire
-public import ZMQ
+package import LoopWire
+package import ZMQ
 
 /// Asks a reducer of any loop for its status. Blocks; for tools and health checks.
-public enum StatusProbe {
+package enum StatusProbe {
     /// Asks the reducer at an address. If there are several addresses, all are asked, and the leader's answer counts.
     /// - Parameters:
     ///   - reducer: the reducer to ask.
@@ -12,7 +12,7 @@ public enum StatusProbe {
     ///   - context: the context of the sockets, or nil for one of its own.
     /// - Returns: the leader's report. A standby's if no leader answers in time, or if the only address is a standby's.
     /// - Throws: `NodeError.noAnswer` if no answer came.
-    public static func ask(
+    package static func ask(
         _ reducer: ReducerAddress, within limit: Duration = .seconds(2), context: ZMQContext? = nil
     ) throws -> StatusReport {
         let isAlone = reducer.endpoints.count == 1

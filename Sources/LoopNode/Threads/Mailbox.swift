@@ -4,18 +4,18 @@ internal import LoopCollections
 /// eventfd, so that a burst costs one wake-up.
 ///
 /// It has no bound of its own: each poster needs a permit (a credit, or a slot of an outbox), and their number is fixed.
-public final class Mailbox<Element: Sendable>: Sendable {
+package final class Mailbox<Element: Sendable>: Sendable {
     private let elements = Locked<[Element]>([])
     private let wakeup: Wakeup
 
     /// - Throws: if no descriptors are free.
-    public init() throws(SystemError) { wakeup = try Wakeup() }
+    package init() throws(SystemError) { wakeup = try Wakeup() }
 
     /// Becomes readable when there is something to take.
-    public var descriptor: Int32 { wakeup.descriptor }
+    package var descriptor: Int32 { wakeup.descriptor }
 
     /// Appends one element. From any thread; never waits.
-    public func post(_ element: Element) {
+    package func post(_ element: Element) {
         let wasEmpty = elements.withLock { elements in
             elements.append(element)
             return elements.count == 1
@@ -26,7 +26,7 @@ public final class Mailbox<Element: Sendable>: Sendable {
     /// Takes everything, in the order of posting. `elements` gives its storage in exchange, so that two arrays suffice.
     ///
     /// Only the owner calls this.
-    public func takeAll(into elements: inout [Element]) {
+    package func takeAll(into elements: inout [Element]) {
         elements.removeAll(keepingCapacity: true)
         // The descriptor is drained first, so that a post after the exchange finds an empty queue and signals again.
         wakeup.drain()

@@ -1,7 +1,7 @@
-public import Linux
+import Linux
 
 /// A thread for work that blocks, such as polling sockets or waiting for a child, outside Swift's pool.
-public final class NodeThread: Sendable {
+package final class NodeThread: Sendable {
     private let end = AwaitedValue<Void>()
 
     /// Starts the body on a new thread.
@@ -11,7 +11,7 @@ public final class NodeThread: Sendable {
     ///   - stackBytes: the limit of its stack, in bytes.
     ///   - body: runs on the thread, which ends with it.
     /// - Throws: if the system cannot start another thread.
-    public init(
+    package init(
         _ name: String, stackBytes: Int = 8 << 20, body: @escaping @Sendable () -> Void
     ) throws(SystemError) {
         try SystemThread.start(name, stackBytes: stackBytes) { [end] in
@@ -21,12 +21,12 @@ public final class NodeThread: Sendable {
     }
 
     /// Waits until the body has returned. The caller resumes on its own executor, so no other executor has to be free.
-    public nonisolated(nonsending) func join() async { await end.get() }
+    package nonisolated(nonsending) func join() async { await end.get() }
 
     /// Runs the body on a new thread, and waits for its result or error.
     ///
     /// Cancelling the task does not stop the body; post to its mailbox to stop it.
-    public static func run<Value: Sendable>(
+    package static func run<Value: Sendable>(
         _ name: String, stackBytes: Int = 8 << 20, body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         let result = AwaitedValue<Result<Value, any Error>>()

@@ -1,12 +1,12 @@
 internal import Glibc
-public import Linux
-public import LoopCore
+package import Linux
+package import LoopCore
 
 /// The clocks of this machine, for shells. Machines get readings as arguments.
-public enum SystemClock {
+package enum SystemClock {
     /// The steady clock since the start of the machine. It also counts suspended time, so that a lease does not outlive
     /// a laptop's sleep.
-    public static var monotonic: MonotonicTime {
+    package static var monotonic: MonotonicTime {
         let time = System.bootTime
         return MonotonicTime(nanoseconds: UInt64(time.seconds) * 1_000_000_000 + UInt64(time.nanoseconds))
     }
@@ -15,16 +15,16 @@ public enum SystemClock {
     static let processBegan = monotonic
 
     /// Civil time, which may jump.
-    public static var wall: WallTime {
+    package static var wall: WallTime {
         let time = System.wallTime
         return WallTime(milliseconds: Int64(time.seconds) * 1000 + Int64(time.nanoseconds) / 1_000_000)
     }
 
     /// Both clocks, read together.
-    public static var now: Moment { Moment(monotonic: monotonic, wall: wall) }
+    package static var now: Moment { Moment(monotonic: monotonic, wall: wall) }
 
     /// The time from one moment to a deadline in whole milliseconds, rounded up, for a poll. It is 0 if the deadline has passed.
-    public static func milliseconds(from now: MonotonicTime, until deadline: MonotonicTime) -> Int {
+    package static func milliseconds(from now: MonotonicTime, until deadline: MonotonicTime) -> Int {
         guard deadline > now else { return 0 }
         let nanoseconds = deadline.nanoseconds - now.nanoseconds
         return Int(min(nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1), UInt64(Int32.max)))
@@ -32,12 +32,12 @@ public enum SystemClock {
 }
 
 /// Random numbers from the kernel, for identities, histories and seeds. Machines get theirs as arguments.
-public enum SystemRandom {
+package enum SystemRandom {
     /// Returns a number of random bytes.
-    public static func bytes(_ count: Int) -> [UInt8] { System.randomBytes(count) }
+    package static func bytes(_ count: Int) -> [UInt8] { System.randomBytes(count) }
 
     /// Returns a random number.
-    public static func uint64() -> UInt64 {
+    package static func uint64() -> UInt64 {
         bytes(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
@@ -49,4 +49,4 @@ enum SystemInfo {
 }
 
 /// An error of a system call: the operation, the code and the object.
-public typealias SystemError = Linux.SystemError
+package typealias SystemError = Linux.SystemError

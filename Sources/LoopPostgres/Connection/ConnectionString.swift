@@ -15,14 +15,14 @@ internal import LoopCore
     public let description: String
 
     /// Whether a text looks like the URL of a database.
-    public static func isURL(_ text: String) -> Bool {
+    package static func isURL(_ text: String) -> Bool {
         text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
     }
 
     /// Reads a URL.
     /// - Throws: ``PostgresError`` of kind `.misuse` if the text is not a URL, with libpq's reason. The error does not repeat the
     ///   text, because it may have a password.
-    public init(_ text: String) throws(PostgresError) {
+    package init(_ text: String) throws(PostgresError) {
         guard Self.isURL(text), !text.utf8.contains(0) else {
             throw PostgresError(
                 .misuse, "read the database's URL", text: "it does not begin with postgres:// or postgresql://")
@@ -49,7 +49,7 @@ internal import LoopCore
     }
 
     /// The number of its hosts.
-    public var hostCount: Int { attempts.count }
+    package var hostCount: Int { attempts.count }
 
     /// Whether a `#` or a second `@` shows that libpq would misread a part of the password, and show it.
     private static func hasStrayMark(_ text: String) -> Bool {
@@ -67,14 +67,14 @@ internal import LoopCore
 
     /// This connection string with only one of its hosts, and without `target_session_attrs`, which chooses among several.
     /// - Parameter index: the number of the host, from 0, as in ``PostgresConnection/host``.
-    public func only(_ index: Int) -> ConnectionString {
+    package func only(_ index: Int) -> ConnectionString {
         var attempt = attempts[index]
         attempt["target_session_attrs"] = nil
         return ConnectionString(attempt)
     }
 
     /// The name of its first host, as in ``PostgresConnection/hostName``.
-    public var hostName: String { Self.hostName(of: attempts[0]) }
+    package var hostName: String { Self.hostName(of: attempts[0]) }
 
     private init(_ options: [String: String]) {
         self.options = options

@@ -3,7 +3,7 @@
 internal import CPQ
 
 /// A value for a statement's parameter, sent in PostgreSQL's binary form.
-public enum Parameter: Sendable {
+package enum Parameter: Sendable {
     /// A `bigint`.
     case integer(Int64)
     /// A `text`. The server refuses a zero byte in it.
@@ -82,14 +82,14 @@ public enum Parameter: Sendable {
 }
 
 /// A statement that a connection prepares when it first runs it.
-public struct PreparedStatement: Sendable {
+package struct PreparedStatement: Sendable {
     let name: String
     let sql: String
 
     /// - Parameters:
     ///   - name: its name in the session; each text needs its own.
     ///   - sql: one statement, with parameters `$1`, `$2`, …. The statement gives their types, or the server infers them.
-    public init(_ name: String, _ sql: String) {
+    package init(_ name: String, _ sql: String) {
         self.name = name
         self.sql = sql
     }

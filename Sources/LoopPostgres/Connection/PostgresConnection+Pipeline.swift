@@ -24,14 +24,14 @@ struct Pipeline: ~Copyable {
 /// No other statement runs before all outcomes were taken.
 extension PostgresConnection {
     /// The number of sent statements with outcomes that were not taken yet.
-    public var sentCount: Int { pipeline.sent.count }
+    package var sentCount: Int { pipeline.sent.count }
 
     /// The operation of the oldest sent statement, or nil if there is none.
-    public var sentOperation: String? { pipeline.sent.first?.operation }
+    package var sentOperation: String? { pipeline.sent.first?.operation }
 
     /// The connection's descriptor, which is readable when an outcome may be there. It is negative after the connection was
     /// dropped.
-    public var descriptor: Int32 { unsafe raw.map { unsafe PQsocket($0) } ?? -1 }
+    package var descriptor: Int32 { unsafe raw.map { unsafe PQsocket($0) } ?? -1 }
 
     /// Sends a prepared statement as a transaction of its own. If this connection has not prepared it yet, it does so first; then
     /// no other statement may be in flight. It waits only until the system takes all bytes.
@@ -41,7 +41,7 @@ extension PostgresConnection {
     ///   - operation: its purpose, as text that follows "could not" in an error.
     ///   - limit: how long it may take until its outcome is there.
     /// - Throws: ``PostgresError``. After one of the kinds `.lost` and `.late` the connection is dropped.
-    public mutating func send(
+    package mutating func send(
         _ statement: PreparedStatement, _ parameters: [Parameter], _ operation: String, within limit: Duration
     ) throws(PostgresError) {
         let deadline = Deadline(after: limit)
@@ -68,7 +68,7 @@ extension PostgresConnection {
     /// - Returns: the result of the statement, or nil if no statement was sent or the outcome is not there yet.
     /// - Throws: ``PostgresError``, also if the server has warned. The connection is dropped then. It is unknown what this
     ///   statement and those behind it did.
-    public mutating func takeSent(waits: Bool) throws(PostgresError) -> QueryResult? {
+    package mutating func takeSent(waits: Bool) throws(PostgresError) -> QueryResult? {
         guard let oldest = pipeline.sent.first else { return nil }
         let connection = unsafe try usable(oldest.operation)
         var absentCount = 0

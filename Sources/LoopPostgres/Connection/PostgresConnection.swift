@@ -9,7 +9,7 @@ internal import Glibc
 /// would then report success. After the deadline the connection is dropped, and the effect of the statement is unknown.
 ///
 /// It is sendable, because it has one owner at a time, which may be on any thread.
-@safe public struct PostgresConnection: ~Copyable, @unchecked Sendable {
+@safe package struct PostgresConnection: ~Copyable, @unchecked Sendable {
     /// Nil after the connection was dropped.
     private(set) var raw: OpaquePointer?
     var notices: UnsafeMutablePointer<loop_pg_notices>
@@ -17,13 +17,13 @@ internal import Glibc
     /// The sent statements with outcomes that were not taken yet.
     var pipeline = Pipeline()
     /// The URL of the database, without a password.
-    public let place: String
+    package let place: String
     /// The number of the connected host in the string, from 0.
-    public private(set) var host = 0
+    package private(set) var host = 0
     /// The name of that host: `db:5433`, `db` with the usual port, or the folder of a socket.
-    public private(set) var hostName = ""
+    package private(set) var hostName = ""
     /// The server's process ID for this session. It is kept after the connection is dropped.
-    public private(set) var backendPID: Int32 = 0
+    package private(set) var backendPID: Int32 = 0
 
     /// Connects to the first host that answers as the string requires.
     /// - Parameters:
@@ -34,7 +34,7 @@ internal import Glibc
     ///   - limit: how long each host may take.
     /// - Throws: ``PostgresError`` of kind `.lost`, with the reason of each host, and the code of the most informative failure.
     ///   Of kind `.misuse` if an option of the string has a value that libpq does not know.
-    public init(
+    package init(
         _ string: ConnectionString, defaults: [String: String] = [:], startingAt first: Int = 0,
         settings: [String: String] = [:], within limit: Duration
     ) throws(PostgresError) {
@@ -120,10 +120,10 @@ internal import Glibc
     }
 
     /// Whether the connection can still be used.
-    public var isOpen: Bool { unsafe raw != nil }
+    package var isOpen: Bool { unsafe raw != nil }
 
     /// Closes the connection at once, without a message to the server. Bytes that wait to be sent are dropped.
-    public mutating func drop() {
+    package mutating func drop() {
         guard let connection = unsafe raw else { return }
         unsafe shutdown(PQsocket(connection), Int32(SHUT_RDWR))
         unsafe PQfinish(connection)
@@ -140,7 +140,7 @@ internal import Glibc
     ///   - operation: its purpose, as text that follows "could not" in an error.
     ///   - limit: how long it may take.
     /// - Throws: ``PostgresError``. After one of the kinds `.lost` and `.late` the connection is dropped.
-    public mutating func run(
+    package mutating func run(
         _ sql: String, _ parameters: [Parameter], _ operation: String, within limit: Duration
     ) throws(PostgresError) -> QueryResult {
         let deadline = Deadline(after: limit)
@@ -153,7 +153,7 @@ internal import Glibc
 
     /// Runs one statement without parameters.
     /// - Throws: ``PostgresError``, as the method with parameters does.
-    public mutating func run(
+    package mutating func run(
         _ sql: String, _ operation: String, within limit: Duration
     ) throws(PostgresError) -> QueryResult {
         try run(sql, [], operation, within: limit)
@@ -168,7 +168,7 @@ internal import Glibc
     ///   - pause: after what time to call `isSlow` once, if there is no outcome yet. Nil never calls it.
     ///   - isSlow: may ask over another connection for the reason. Its own time counts as time of the statement.
     /// - Throws: ``PostgresError``, as the method that takes SQL does.
-    public mutating func run(
+    package mutating func run(
         _ statement: PreparedStatement, _ parameters: [Parameter] = [], _ operation: String, within limit: Duration,
         after pause: Duration? = nil, isSlow: () -> Void = {}
     ) throws(PostgresError) -> QueryResult {
@@ -196,7 +196,7 @@ internal import Glibc
 
     /// Runs `body` in a transaction, and commits it.
     /// - Throws: what `body` throws, and ``PostgresError``. The connection is dropped then, with the transaction.
-    public mutating func transaction<Result: ~Copyable>(
+    package mutating func transaction<Result: ~Copyable>(
         _ operation: String, within limit: Duration,
         _ body: (inout PostgresConnection) throws(PostgresError) -> Result
     ) throws(PostgresError) -> Result {

@@ -1,7 +1,7 @@
 /// An error of the database, of the connection to it, or of a statement.
-public struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible {
+package struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kinds of errors that callers distinguish.
-    public enum Kind: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
         /// The connection was lost, or could not be made. It is unknown whether the last statement took effect.
         case lost
         /// The deadline of a call has passed, and the connection was dropped. It is unknown whether the statement took effect.
@@ -17,20 +17,20 @@ public struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible
     }
 
     /// The kind of the error.
-    public let kind: Kind
+    package let kind: Kind
     /// The operation, as text that follows "could not": `connect to db:5432`.
-    public let operation: String
+    package let operation: String
     /// The five characters of SQLSTATE, or an empty text if the server sent none.
-    public let code: String
+    package let code: String
     /// The message of the server or of libpq, in one line.
-    public let text: String
+    package let text: String
     /// The host of the error, as in ``PostgresConnection/hostName``, or an empty text if it is not about one host.
-    public let host: String
+    package let host: String
     /// The hosts, from 0, that could be connected to, but not be written.
-    public let readOnlyHosts: [Int]
+    package let readOnlyHosts: [Int]
 
     /// Creates an error from its parts. Line breaks in the text become spaces.
-    public init(
+    package init(
         _ kind: Kind, _ operation: String, code: String = "", text: String, host: String = "",
         readOnlyHosts: [Int] = []
     ) {
@@ -44,19 +44,19 @@ public struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible
     }
 
     /// One line: the operation, the text and the code.
-    public var description: String { "could not \(operation): \(reason)" }
+    package var description: String { "could not \(operation): \(reason)" }
 
     /// The line without the operation.
-    public var reason: String { code.isEmpty ? text : "\(text) (SQLSTATE \(code))" }
+    package var reason: String { code.isEmpty ? text : "\(text) (SQLSTATE \(code))" }
 }
 
 /// The codes that this project distinguishes. (PostgreSQL, appendix A)
 extension PostgresError {
     /// A lock was not free within `lock_timeout`.
-    public var isLockTimeout: Bool { code == "55P03" }
+    package var isLockTimeout: Bool { code == "55P03" }
 
     /// A host did not answer within the limit of the call. It may answer later.
-    public var isLate: Bool { kind == .late || text.contains(PostgresConnection.noAnswer) }
+    package var isLate: Bool { kind == .late || text.contains(PostgresConnection.noAnswer) }
 }
 
 /// The reason why one host could not be connected to.

@@ -5,7 +5,7 @@ internal import CPQ
 /// The rows that a statement returned, in PostgreSQL's binary form. Rows and columns count from 0.
 ///
 /// The bytes come from the server. A value whose size does not fit its type is read as absent.
-@safe public struct QueryResult: ~Copyable {
+@safe package struct QueryResult: ~Copyable {
     private let raw: OpaquePointer
 
     init(_ raw: OpaquePointer) { unsafe self.raw = raw }
@@ -13,22 +13,22 @@ internal import CPQ
     deinit { unsafe PQclear(raw) }
 
     /// The number of rows.
-    public var count: Int { unsafe Int(PQntuples(raw)) }
+    package var count: Int { unsafe Int(PQntuples(raw)) }
 
     /// The number of rows that the statement has inserted, changed, deleted or returned.
-    public var affectedCount: Int {
+    package var affectedCount: Int {
         guard let text = unsafe PQcmdTuples(raw) else { return 0 }
         return unsafe Int(String(cString: text)) ?? 0
     }
 
     /// The command's name and numbers as the server gives them, such as `COMMIT`.
-    public var commandTag: String {
+    package var commandTag: String {
         guard let text = unsafe PQcmdStatus(raw) else { return "" }
         return unsafe String(cString: text)
     }
 
     /// A value of type `bigint`, `integer` or `boolean` (0 and 1), or nil if it is NULL or does not exist.
-    public func integer(_ row: Int, _ column: Int) -> Int64? {
+    package func integer(_ row: Int, _ column: Int) -> Int64? {
         withBytes(row, column) { bytes in
             switch bytes.count {
             case 1, 4, 8:
@@ -41,7 +41,7 @@ internal import CPQ
     }
 
     /// A value of type `text`, or nil if it is NULL or does not exist. Bytes that are not UTF-8 are replaced.
-    public func text(_ row: Int, _ column: Int) -> String? {
+    package func text(_ row: Int, _ column: Int) -> String? {
         withBytes(row, column) { bytes in
             var copy: [UInt8] = []
             copy.reserveCapacity(bytes.count)
@@ -52,7 +52,7 @@ internal import CPQ
 
     /// Calls `body` with the bytes of a value, which are lent until it returns.
     /// - Returns: what `body` returns, or nil if the value is NULL or does not exist.
-    public func withBytes<Result, Failure: Error>(
+    package func withBytes<Result, Failure: Error>(
         _ row: Int, _ column: Int, _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
         let columnsCount = unsafe Int(PQnfields(raw))

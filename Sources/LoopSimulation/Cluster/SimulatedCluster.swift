@@ -76,7 +76,7 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
     }
 
     /// How many messages a failure shows.
-    public var transcriptLines = 40
+    package var transcriptLines = 40
 
     /// Changes the sizes and limits of the cluster that the seed has drawn.
     package var planning: @Sendable (inout SimulationPlan) -> Void = { _ in }
@@ -241,9 +241,9 @@ public struct SimulationEnd<Definition: LoopDefinition>: Sendable {
     /// How often each kind of fault took place, by its name.
     public let faults: [String: Int]
     /// How often each promise was checked, by its name.
-    public let checks: [String: Int]
+    package let checks: [String: Int]
     /// The duration of the run, in virtual time.
-    public let duration: Duration
+    package let duration: Duration
 
     init(_ engine: World<AnsweredWorkload<Definition>>) {
         state = engine.checkers.state

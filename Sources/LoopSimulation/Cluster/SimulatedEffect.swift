@@ -12,7 +12,7 @@ public struct SimulatedEffect<Event: Sendable> {
     /// Whether an earlier attempt may have had events applied before its worker was lost.
     public let isResumed: Bool
     /// Whether this is the answer to a newer request of a running effect. It replaces the remaining steps of the former answer.
-    public let isUpdate: Bool
+    package let isUpdate: Bool
     /// Random numbers of this attempt, decided by the seed.
     public var random: SeededRandom
 

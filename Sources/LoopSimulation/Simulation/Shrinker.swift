@@ -96,10 +96,10 @@ public struct ShrunkFailure: Sendable, CustomStringConvertible {
     /// The smallest failing run that was found. It breaks the promise of the first failure.
     public let failure: SimulationFailure
     /// How many runs it took to find it.
-    public let runCount: Int
+    package let runCount: Int
 
     /// The number of faults in it.
-    public var faultCount: Int { failure.remainingCount }
+    package var faultCount: Int { failure.remainingCount }
 
     /// How far the failure was shrunk, and the failure itself with its transcript.
     public var description: String {

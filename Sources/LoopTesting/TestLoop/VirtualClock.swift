@@ -76,7 +76,7 @@ public final class VirtualClock: CivilClock, TaskExecutor {
     public var minimumResolution: Duration { .nanoseconds(1) }
 
     /// How many tasks sleep on this clock, timers of loops included.
-    public var sleepersCount: Int { content.withLock { $0.sleepers.count } }
+    package var sleepersCount: Int { content.withLock { $0.sleepers.count } }
 
     /// Waits until a test has advanced the clock to `deadline`. Returns at once if the time has passed already.
     /// - Parameters:

@@ -1,4 +1,4 @@
-public import LoopCore
+package import LoopCore
 
 /// Decides when to draw: at once if the last frame is at least one interval ago, else when the interval is over. A frame always
 /// follows the last change.
@@ -6,7 +6,7 @@ public import LoopCore
 ///     resting ──changed──▶ due at the later of now and the last frame + interval
 ///        ▲                   │
 ///        └── advance: draw ──┘
-public struct FrameClock: Equatable, Sendable {
+package struct FrameClock: Equatable, Sendable {
     private enum Phase: Equatable {
         /// The last frame shows the latest state.
         case resting
@@ -15,26 +15,26 @@ public struct FrameClock: Equatable, Sendable {
     }
 
     /// The least time between two frames.
-    public let interval: Duration
+    package let interval: Duration
     private var phase = Phase.resting
     private var last: MonotonicTime?
 
     /// - Parameter interval: the least time between two frames; with zero, every change is drawn at once.
-    public init(interval: Duration) { self.interval = max(interval, .zero) }
+    package init(interval: Duration) { self.interval = max(interval, .zero) }
 
     /// - Parameter framesPerSecond: the largest number of frames per second, from 1 to 1000.
-    public init(framesPerSecond: Int) {
+    package init(framesPerSecond: Int) {
         self.init(interval: .nanoseconds(1_000_000_000 / min(max(framesPerSecond, 1), 1000)))
     }
 
     /// Notes that the state has changed, or that nothing was drawn yet.
-    public mutating func changed(at now: MonotonicTime) {
+    package mutating func changed(at now: MonotonicTime) {
         guard case .resting = phase else { return }
         phase = .due(max(now, last.map { $0 + interval } ?? now))
     }
 
     /// Returns whether to draw the latest state now.
-    public mutating func advance(to now: MonotonicTime) -> Bool {
+    package mutating func advance(to now: MonotonicTime) -> Bool {
         guard case .due(let time) = phase, now >= time else { return false }
         phase = .resting
         last = now
@@ -42,5 +42,5 @@ public struct FrameClock: Equatable, Sendable {
     }
 
     /// When to advance, or nil while nothing has changed.
-    public var deadline: MonotonicTime? { if case .due(let time) = phase { time } else { nil } }
+    package var deadline: MonotonicTime? { if case .due(let time) = phase { time } else { nil } }
 }

@@ -3,7 +3,7 @@
 /// Elements are equal when they show the same; actions are not compared.
 public struct Element: Sendable {
     /// What is shown.
-    public enum Kind: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
         /// A text with its line ends.
         case text(String)
         /// A title. `level` is 1 to 6, as in a document.
@@ -31,15 +31,15 @@ public struct Element: Sendable {
     }
 
     /// The kind of the element, with the text that it shows.
-    public var kind: Kind
+    package var kind: Kind
     /// How the element looks; plain by default.
-    public var style = Style()
+    package var style = Style()
     /// Whether its actions are disabled.
-    public var isDisabled = false
+    package var isDisabled = false
     /// Whether a button presses itself as soon as it is visible.
-    public var pressesWhenSeen = false
+    package var pressesWhenSeen = false
     /// The elements in a container, in order; empty for every other kind.
-    public var children: [Element] = []
+    package var children: [Element] = []
     /// Its name among its siblings: its position in the code, or a given name.
     package var key = ""
     /// Whether `key` was given by the user.
@@ -51,13 +51,13 @@ public struct Element: Sendable {
     var owned: (any AnyObject & Sendable)?
 
     /// Creates an element without actions, with a plain style.
-    public init(_ kind: Kind, children: [Element] = []) {
+    package init(_ kind: Kind, children: [Element] = []) {
         self.kind = kind
         self.children = children
     }
 
     /// Whether a user can act on the element.
-    public var isInteractive: Bool {
+    package var isInteractive: Bool {
         switch kind {
         case .button, .field, .toggle, .link: !isDisabled
         default: false
@@ -65,7 +65,7 @@ public struct Element: Sendable {
     }
 
     /// Whether the element can have children.
-    public var isContainer: Bool {
+    package var isContainer: Bool {
         switch kind {
         case .column, .row, .list, .group: true
         default: false
@@ -78,7 +78,7 @@ extension Element: Equatable {
     public static func == (a: Element, b: Element) -> Bool { a.showsTheSame(as: b) && a.children == b.children }
 
     /// Whether both are equal, apart from the children.
-    public func showsTheSame(as other: Element) -> Bool {
+    package func showsTheSame(as other: Element) -> Bool {
         kind == other.kind && style == other.style && isDisabled == other.isDisabled
             && pressesWhenSeen == other.pressesWhenSeen && key == other.key
             && (submit == nil) == (other.submit == nil)
@@ -86,18 +86,18 @@ extension Element: Equatable {
 }
 
 /// A text that can be edited.
-public struct TextEntry: Equatable, Sendable {
+package struct TextEntry: Equatable, Sendable {
     /// The name of the field, for people.
-    public var label: String
+    package var label: String
     /// The text in the loop's state.
-    public var text: String
+    package var text: String
     /// The text that is shown while the field is empty.
-    public var prompt: String
+    package var prompt: String
     /// Whether the text is a secret that must not be shown.
-    public var isSecret: Bool
+    package var isSecret: Bool
 
     /// Creates an entry from its parts.
-    public init(label: String, text: String, prompt: String = "", isSecret: Bool = false) {
+    package init(label: String, text: String, prompt: String = "", isSecret: Bool = false) {
         self.label = label
         self.text = text
         self.prompt = prompt
@@ -106,14 +106,14 @@ public struct TextEntry: Equatable, Sendable {
 }
 
 /// How an element looks, as a meaning. Each renderer has its own way to show it.
-public struct Style: Equatable, Sendable {
+package struct Style: Equatable, Sendable {
     /// The meaning of the element's colour.
-    public var tone = Tone.plain
+    package var tone = Tone.plain
     /// Whether the text is bold or otherwise emphasized.
-    public var isStrong = false
+    package var isStrong = false
 
     /// Creates a style from its parts; plain without arguments.
-    public init(tone: Tone = .plain, isStrong: Bool = false) {
+    package init(tone: Tone = .plain, isStrong: Bool = false) {
         self.tone = tone
         self.isStrong = isStrong
     }

@@ -12,7 +12,7 @@ internal import LoopCore
 /// ```
 public struct ViewTree: Equatable, Sendable {
     /// A column that contains everything.
-    public let root: Element
+    package let root: Element
 
     /// Makes the elements of a view now.
     public init(_ view: some View) {
@@ -22,7 +22,7 @@ public struct ViewTree: Equatable, Sendable {
     }
 
     /// A tree that shows nothing.
-    public static var empty: ViewTree { ViewTree(Element(.group)) }
+    package static var empty: ViewTree { ViewTree(Element(.group)) }
 
     /// Dissolves groups, and makes the names of siblings differ.
     private static func settle(_ element: inout Element) {
@@ -56,7 +56,7 @@ public struct ViewTree: Equatable, Sendable {
     }
 
     /// The element with this name.
-    public func element(_ id: ElementID) -> Element? {
+    package func element(_ id: ElementID) -> Element? {
         var element = root
         for key in id.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
             guard let child = element.children.first(where: { $0.key == key }) else { return nil }
@@ -66,7 +66,7 @@ public struct ViewTree: Equatable, Sendable {
     }
 
     /// Every element with its name, from top to bottom, each before its children.
-    public var elements: [(id: ElementID, element: Element)] {
+    package var elements: [(id: ElementID, element: Element)] {
         var all: [(id: ElementID, element: Element)] = []
         Self.collect(root, .root, into: &all)
         return all
@@ -84,10 +84,10 @@ public struct ViewTree: Equatable, Sendable {
 /// has the same position in the code, or the same `id`.
 public struct ElementID: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// Letters, digits and `#%-./_~`, so that it can be used in an attribute.
-    public let path: String
+    package let path: String
 
     /// Takes an id as a client sent it. Only a tree can say whether it names an element.
-    public init(path: String) { self.path = path }
+    package init(path: String) { self.path = path }
 
     package static let root = ElementID(path: "")
 

@@ -1,34 +1,34 @@
-public import LoopCore
+package import LoopCore
 
 /// The access that a store needs to a loop that runs elsewhere.
-public struct RemoteSource<State: Sendable, Event: Sendable>: Sendable {
+package struct RemoteSource<State: Sendable, Event: Sendable>: Sendable {
     /// What is known about the loop.
-    public struct Update: Sendable {
+    package struct Update: Sendable {
         /// The newest state that has arrived, or nil before the first.
-        public var state: State?
+        package var state: State?
         /// How up to date the state is.
-        public var connection: StoreConnection
+        package var connection: StoreConnection
 
         /// Creates an update from its parts.
-        public init(state: State?, connection: StoreConnection) {
+        package init(state: State?, connection: StoreConnection) {
             self.state = state
             self.connection = connection
         }
     }
 
     /// An update whenever something changes, until the loop ends. The newest suffices, so the stream may drop older ones.
-    public var updates: AsyncStream<Update>
+    package var updates: AsyncStream<Update>
     /// Hands one event over.
-    public var send: @Sendable (Event) async throws(SendRefusal) -> Void
+    package var send: @Sendable (Event) async throws(SendRefusal) -> Void
     /// The fields that views can change.
-    public var fields: FieldEvents<State, Event>
+    package var fields: FieldEvents<State, Event>
 
     /// Creates a source from its parts.
     /// - Parameters:
     /// - updates: see ``updates``.
     ///   - send: hands one event over; throws `SendRefusal` if the event is not accepted.
     /// - fields: the fields that views can change; none by default.
-    public init(
+    package init(
         updates: AsyncStream<Update>, send: @escaping @Sendable (Event) async throws(SendRefusal) -> Void,
         fields: FieldEvents<State, Event> = .none
     ) {
@@ -39,11 +39,11 @@ public struct RemoteSource<State: Sendable, Event: Sendable>: Sendable {
 }
 
 /// How a remote store turns changes of fields into events.
-public struct FieldEvents<State: Sendable, Event: Sendable>: Sendable {
+package struct FieldEvents<State: Sendable, Event: Sendable>: Sendable {
     let event: @Sendable (Mutation<State>) -> Event?
 
     /// The registered fields of a definition, or none if it registers none.
-    public init<Definition: LoopDefinition>(
+    package init<Definition: LoopDefinition>(
         _ definition: Definition.Type
     ) where Definition.State == State, Definition.Event == Event {
         let registered = (definition as? any RegisteredFields.Type).flatMap { Self.events(of: $0) as? Self }
@@ -51,7 +51,7 @@ public struct FieldEvents<State: Sendable, Event: Sendable>: Sendable {
     }
 
     /// Events for no field: nothing can be changed.
-    public static var none: FieldEvents { FieldEvents { _ in nil } }
+    package static var none: FieldEvents { FieldEvents { _ in nil } }
 
     private init(event: @escaping @Sendable (Mutation<State>) -> Event?) { self.event = event }
 

@@ -64,7 +64,7 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
     /// - Parameters:
     ///   - source: updates of the loop, and the way to send events to it.
     ///   - placeholder: shown until the first state arrives.
-    public convenience init(remote source: RemoteSource<State, Event>, showing placeholder: State) {
+    package convenience init(remote source: RemoteSource<State, Event>, showing placeholder: State) {
         let feed = StoreFeed(RemoteStanding(state: placeholder))
         let standing = feed.value
         let outbound = OutboundEvents(send: source.send)
@@ -163,7 +163,7 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
     }
 
     /// Forgets the last problem after it has been shown.
-    public func forgetProblem() {
+    package func forgetProblem() {
         forget()
         tellProblem()
     }

@@ -3,7 +3,7 @@
 ///
 ///     text ──ESC──▶ escape ──[──▶ sequence ──final byte──▶ text
 ///      ▲              └──O, other──▶ one more byte ─────────┘
-public struct KeyReader: Equatable, Sendable {
+package struct KeyReader: Equatable, Sendable {
     private enum State: Equatable {
         case text
         /// ESC was read. It is a key by itself, or begins a sequence.
@@ -22,20 +22,20 @@ public struct KeyReader: Equatable, Sendable {
     private var pending: [UInt8] = []
 
     /// Creates a reader at the beginning of a terminal's input.
-    public init() {}
+    package init() {}
 
     /// Whether an escape was read that nothing has followed yet. After a moment without input, call `pause`.
-    public var awaitsMore: Bool { state == .escape }
+    package var awaitsMore: Bool { state == .escape }
 
     /// Ends a lone escape after a moment without input: it is a key.
-    public mutating func pause() -> [Key] {
+    package mutating func pause() -> [Key] {
         guard state == .escape else { return [] }
         state = .text
         return [.escape]
     }
 
     /// The keys that these bytes complete.
-    public mutating func read(_ bytes: some Sequence<UInt8>) -> [Key] {
+    package mutating func read(_ bytes: some Sequence<UInt8>) -> [Key] {
         var keys: [Key] = []
         for byte in bytes { read(byte, &keys) }
         return keys
@@ -131,7 +131,7 @@ public struct KeyReader: Equatable, Sendable {
 }
 
 /// A key that was pressed in a terminal.
-public enum Key: Hashable, Sendable {
+package enum Key: Hashable, Sendable {
     /// A key that types this character. Each character of a pasted text is one too.
     case character(Character)
     /// A letter in lower case, with the control key held down.

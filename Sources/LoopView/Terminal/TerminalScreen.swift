@@ -4,35 +4,35 @@
 /// focus, and every change is an action. Typed text is shown at once, however long the loop takes to answer.
 ///
 ///     begin ──▶ show, press, resize … ──▶ end
-public struct TerminalScreen: Sendable {
+package struct TerminalScreen: Sendable {
     /// The size of a terminal.
-    public struct Size: Equatable, Sendable {
+    package struct Size: Equatable, Sendable {
         /// The width in characters; at least 8.
-        public var columns: Int
+        package var columns: Int
         /// The height in lines; at least 2.
-        public var rows: Int
+        package var rows: Int
 
         /// Creates a size. Smaller numbers are raised to 8 columns and 2 rows.
-        public init(columns: Int, rows: Int) {
+        package init(columns: Int, rows: Int) {
             self.columns = max(columns, 8)
             self.rows = max(rows, 2)
         }
     }
 
     /// The result of an input.
-    public struct Reaction: Equatable, Sendable {
+    package struct Reaction: Equatable, Sendable {
         /// The bytes to write to the terminal.
-        public var text = ""
+        package var text = ""
         /// The actions that the newest tree must perform.
-        public var actions: [ViewAction] = []
+        package var actions: [ViewAction] = []
         /// The user wants to leave.
-        public var isEnd = false
+        package var isEnd = false
     }
 
     /// The tree that was shown last.
-    public private(set) var tree = ViewTree.empty
+    package private(set) var tree = ViewTree.empty
     /// The element with the focus.
-    public private(set) var focus: ElementID?
+    package private(set) var focus: ElementID?
     private var size: Size
     private let style: TerminalStyle
     private var draft: FieldDraft?
@@ -58,7 +58,7 @@ public struct TerminalScreen: Sendable {
     /// - Parameters:
     ///   - size: the size of the screen, in cells.
     ///   - hasColours: whether tones are shown by colours.
-    public init(size: Size, hasColours: Bool = true) {
+    package init(size: Size, hasColours: Bool = true) {
         self.size = size
         style = TerminalStyle(hasColours: hasColours)
     }
@@ -66,13 +66,13 @@ public struct TerminalScreen: Sendable {
     // MARK: Life
 
     /// Takes the whole terminal: the alternate screen, without wrapping or cursor, with bracketed paste.
-    public func begin() -> String { "\u{1B}[?1049h\u{1B}[?7l\u{1B}[?25l\u{1B}[?2004h\u{1B}[2J" }
+    package func begin() -> String { "\u{1B}[?1049h\u{1B}[?7l\u{1B}[?25l\u{1B}[?2004h\u{1B}[2J" }
 
     /// The bytes that restore a terminal, whatever was shown.
-    public static var restoring: String { "\u{1B}[0m\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l" }
+    package static var restoring: String { "\u{1B}[0m\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l" }
 
     /// Shows a newer tree.
-    public mutating func show(_ new: ViewTree) -> Reaction {
+    package mutating func show(_ new: ViewTree) -> Reaction {
         let before = focusable
         tree = new
         let elements = new.elements
@@ -95,7 +95,7 @@ public struct TerminalScreen: Sendable {
     }
 
     /// Draws everything again in a new size.
-    public mutating func resize(_ new: Size) -> Reaction {
+    package mutating func resize(_ new: Size) -> Reaction {
         size = new
         rows = []
         var reaction = draw()
@@ -106,7 +106,7 @@ public struct TerminalScreen: Sendable {
     // MARK: Keys
 
     /// Takes one key.
-    public mutating func press(_ key: Key) -> Reaction {
+    package mutating func press(_ key: Key) -> Reaction {
         switch key {
         case .control("c"), .control("d"): return Reaction(isEnd: true)
         case .control("l"):

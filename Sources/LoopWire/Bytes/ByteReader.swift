@@ -4,7 +4,7 @@ public import LoopCollections
 /// Reads what ``ByteWriter`` wrote, from untrusted bytes: every read throws rather than traps.
 ///
 /// A read that throws does not move the position.
-public struct ByteReader: Sendable {
+@usableFromInline package struct ByteReader: Sendable {
     @usableFromInline
     let source: ArraySlice<UInt8>
     @usableFromInline
@@ -12,35 +12,35 @@ public struct ByteReader: Sendable {
 
     /// Reads the whole array.
     @inlinable
-    public init(_ bytes: [UInt8]) { self.init(bytes[...]) }
+    package init(_ bytes: [UInt8]) { self.init(bytes[...]) }
 
     /// Reads the slice; positions count from its start.
     @inlinable
-    public init(_ bytes: ArraySlice<UInt8>) {
+    package init(_ bytes: ArraySlice<UInt8>) {
         source = bytes
         next = bytes.startIndex
     }
 
     /// How many bytes were read so far.
     @inlinable
-    public var position: Int { next - source.startIndex }
+    package var position: Int { next - source.startIndex }
 
     /// How many bytes remain.
     @inlinable
-    public var remaining: Int { source.endIndex - next }
+    package var remaining: Int { source.endIndex - next }
 
     /// Whether everything was read.
     @inlinable
-    public var isAtEnd: Bool { next == source.endIndex }
+    package var isAtEnd: Bool { next == source.endIndex }
 
     /// All unread bytes, without a change of the position.
     @inlinable
-    public var rest: ArraySlice<UInt8> { source[next...] }
+    package var rest: ArraySlice<UInt8> { source[next...] }
 
     /// Reads one byte. `what` names it in the error.
     /// - Throws: `WireError.truncated` if no byte remains.
     @inlinable
-    public mutating func u8(_ what: String = "byte") throws(WireError) -> UInt8 {
+    package mutating func u8(_ what: String = "byte") throws(WireError) -> UInt8 {
         try need(1, what)
         defer { next += 1 }
         return source[next]
@@ -49,22 +49,22 @@ public struct ByteReader: Sendable {
     /// Reads 2 bytes, little-endian.
     /// - Throws: `WireError.truncated` if fewer remain.
     @inlinable
-    public mutating func u16(_ what: String = "number") throws(WireError) -> UInt16 { try integer(what) }
+    package mutating func u16(_ what: String = "number") throws(WireError) -> UInt16 { try integer(what) }
 
     /// Reads 4 bytes, little-endian.
     /// - Throws: `WireError.truncated` if fewer remain.
     @inlinable
-    public mutating func u32(_ what: String = "number") throws(WireError) -> UInt32 { try integer(what) }
+    package mutating func u32(_ what: String = "number") throws(WireError) -> UInt32 { try integer(what) }
 
     /// Reads 8 bytes, little-endian.
     /// - Throws: `WireError.truncated` if fewer remain.
     @inlinable
-    public mutating func u64(_ what: String = "number") throws(WireError) -> UInt64 { try integer(what) }
+    package mutating func u64(_ what: String = "number") throws(WireError) -> UInt64 { try integer(what) }
 
     /// Reads `count` bytes.
     /// - Throws: `WireError.truncated` if fewer remain, or if `count` is negative.
     @inlinable
-    public mutating func bytes(_ count: Int, _ what: String = "bytes") throws(WireError) -> ArraySlice<UInt8> {
+    package mutating func bytes(_ count: Int, _ what: String = "bytes") throws(WireError) -> ArraySlice<UInt8> {
         try need(count, what)
         defer { next += count }
         return source[next..<next + count]
@@ -75,7 +75,7 @@ public struct ByteReader: Sendable {
     /// - Throws: `WireError.tooLarge` if the count is above `max`, before anything else is read; `WireError.truncated` if
     ///   fewer bytes remain.
     @inlinable
-    public mutating func prefixed(max: Int, _ what: String = "byte string") throws(WireError) -> ArraySlice<UInt8> {
+    package mutating func prefixed(max: Int, _ what: String = "byte string") throws(WireError) -> ArraySlice<UInt8> {
         let start = next
         do throws(WireError) {
             let count = Int(try u32(what))
@@ -90,7 +90,7 @@ public struct ByteReader: Sendable {
     /// Skips `count` bytes.
     /// - Throws: `WireError.truncated` if fewer remain, or if `count` is negative.
     @inlinable
-    public mutating func skip(_ count: Int, _ what: String = "bytes") throws(WireError) {
+    package mutating func skip(_ count: Int, _ what: String = "bytes") throws(WireError) {
         try need(count, what)
         next += count
     }
@@ -98,7 +98,7 @@ public struct ByteReader: Sendable {
     /// Checks that everything was read.
     /// - Throws: `WireError.trailingBytes` if bytes remain.
     @inlinable
-    public func end() throws(WireError) {
+    package func end() throws(WireError) {
         guard isAtEnd else { throw .trailingBytes(count: remaining, offset: position) }
     }
 

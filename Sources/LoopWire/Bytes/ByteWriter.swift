@@ -1,28 +1,28 @@
-public import LoopCollections
+import LoopCollections
 
 /// A growing buffer to which numbers and bytes are appended. Integers are little-endian.
-public struct ByteWriter: Sendable, Equatable {
+package struct ByteWriter: Sendable, Equatable {
     @usableFromInline
     var storage: [UInt8]
 
     /// Everything written so far.
     @inlinable
-    public var bytes: [UInt8] { storage }
+    package var bytes: [UInt8] { storage }
 
     /// Creates an empty buffer with capacity for `capacity` bytes.
     @inlinable
-    public init(capacity: Int = 0) {
+    package init(capacity: Int = 0) {
         storage = []
         storage.reserveCapacity(capacity)
     }
 
     /// How many bytes were written so far.
     @inlinable
-    public var count: Int { storage.count }
+    package var count: Int { storage.count }
 
     /// Reserves capacity for `count` more bytes, so that writing them allocates at most once.
     @inlinable
-    public mutating func reserve(_ count: Int) {
+    package mutating func reserve(_ count: Int) {
         // An exact request per call would copy the whole buffer each time; doubling keeps appending linear.
         let needed = storage.count + count
         if needed > storage.capacity { storage.reserveCapacity(max(needed, storage.capacity * 2)) }
@@ -30,19 +30,19 @@ public struct ByteWriter: Sendable, Equatable {
 
     /// Appends one byte.
     @inlinable
-    public mutating func u8(_ value: UInt8) { storage.append(value) }
+    package mutating func u8(_ value: UInt8) { storage.append(value) }
 
     /// Appends 2 bytes, little-endian.
     @inlinable
-    public mutating func u16(_ value: UInt16) { integer(value) }
+    package mutating func u16(_ value: UInt16) { integer(value) }
 
     /// Appends 4 bytes, little-endian.
     @inlinable
-    public mutating func u32(_ value: UInt32) { integer(value) }
+    package mutating func u32(_ value: UInt32) { integer(value) }
 
     /// Appends 8 bytes, little-endian.
     @inlinable
-    public mutating func u64(_ value: UInt64) { integer(value) }
+    package mutating func u64(_ value: UInt64) { integer(value) }
 
     /// Overwrites the 8 bytes that begin at `offset`, little-endian.
     package mutating func replace(at offset: Int, with value: UInt64) {
@@ -58,11 +58,11 @@ public struct ByteWriter: Sendable, Equatable {
 
     /// Appends bytes unchanged.
     @inlinable
-    public mutating func append(bytes more: some Sequence<UInt8>) { storage.append(contentsOf: more) }
+    package mutating func append(bytes more: some Sequence<UInt8>) { storage.append(contentsOf: more) }
 
     /// Appends lent bytes unchanged.
     @inlinable
-    public mutating func append(lent: Span<UInt8>) {
+    package mutating func append(lent: Span<UInt8>) {
         if lent.count <= 1 << 20 { storage.append(lent) } else { append(large: lent) }
     }
 

@@ -1,4 +1,4 @@
-public import CBOR
+package import CBOR
 import LoopCollections
 
 /// The delta between two states as bytes: the changes of each `TrackedDictionary`, and everything else whole.
@@ -12,14 +12,14 @@ import LoopCollections
 ///
 /// A dictionary is identified by the path of names that leads to it. A dictionary in an array or a set, or within a value
 /// of another one, is written whole if it is encoded at all.
-public enum Delta {
+package enum Delta {
     /// The delta that turns one state into a later one.
     /// - Parameters:
     ///   - old: the base. The cost is proportional to the changes if the dictionaries of `old` and `new` share structure.
     ///   - new: the resulting state.
     ///   - limits: the bounds of the encoding, such as its depth.
     /// - Throws: `WireError` as encoding either state does.
-    public static func encode<State: Encodable>(
+    package static func encode<State: Encodable>(
         from old: State, to new: State, limits: CBORLimits = .default
     ) throws(WireError) -> [UInt8] {
         let parts = try parts(of: old, limits)
@@ -41,7 +41,7 @@ public enum Delta {
     ///   - limits: the bounds of the decoding.
     /// - Throws: `WireError` if the bytes are no delta, or detectably none of this state. A wrong base is not always
     ///   detected; a hash of the result detects it.
-    public static func apply<State: Codable>(
+    package static func apply<State: Codable>(
         _ bytes: [UInt8], to state: inout State, limits: CBORLimits = .default
     ) throws(WireError) {
         let parts = try parts(of: state, limits)

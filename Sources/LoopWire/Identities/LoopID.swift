@@ -1,41 +1,41 @@
 internal import LoopCollections
 
 /// The fixed-width name of a loop in topics and headers: a 64-bit FNV-1a hash of its name.
-public struct LoopID: Hashable, Sendable, CustomStringConvertible {
+package struct LoopID: Hashable, Sendable, CustomStringConvertible {
     /// The hash of the loop's name; 0 in the messages of a tool that knows no loop.
-    public var value: UInt64
+    package var value: UInt64
 
     /// Creates a loop ID from its number on the wire.
-    public init(value: UInt64) { self.value = value }
+    package init(value: UInt64) { self.value = value }
 
     /// Creates the ID of the loop with this name, which is hashed as UTF-8.
-    public init(name: String) { value = StableHash.fnv1a(name.utf8) }
+    package init(name: String) { value = StableHash.fnv1a(name.utf8) }
 
     /// 16 hexadecimal digits, for errors and logs.
-    public var description: String { hexadecimal(value) }
+    package var description: String { hexadecimal(value) }
 }
 
 /// Hashes that are equal in every process, unlike `Hashable`'s.
-public enum StableHash {
+package enum StableHash {
     /// FNV-1a, 64 bits (Fowler, Noll and Vo).
-    public static func fnv1a(_ bytes: some Sequence<UInt8>, seed: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
+    package static func fnv1a(_ bytes: some Sequence<UInt8>, seed: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
         var hash = seed
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
         return hash
     }
 
     /// FNV-1a of contiguous bytes, at about a nanosecond per byte.
-    public static func fnv1a(_ bytes: [UInt8], seed: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
+    package static func fnv1a(_ bytes: [UInt8], seed: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
         fnv1a(bytes[...], seed: seed)
     }
 
     /// FNV-1a of contiguous bytes, at about a nanosecond per byte.
-    public static func fnv1a(_ bytes: ArraySlice<UInt8>, seed: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
+    package static func fnv1a(_ bytes: ArraySlice<UInt8>, seed: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
         fnv1a(bytes.span, seed: seed)
     }
 
     /// FNV-1a of contiguous bytes, at about a nanosecond per byte.
-    public static func fnv1a(_ bytes: Span<UInt8>, seed: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
+    package static func fnv1a(_ bytes: Span<UInt8>, seed: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
         var hash = seed
         BackgroundWork.steps(bytes) { step in
             for place in step.indices { hash = (hash ^ UInt64(step[place])) &* 0x0000_0100_0000_01b3 }
@@ -47,12 +47,12 @@ public enum StableHash {
 extension StableHash {
     /// A hash that distinguishes bytes, eight at a time: a few times faster than FNV-1a, and equally weak against an
     /// adversary. It uses the multiply-and-fold of wyhash (Wang Yi).
-    public static func quick(_ bytes: [UInt8], seed: UInt64 = 0x9e37_79b9_7f4a_7c15) -> UInt64 {
+    package static func quick(_ bytes: [UInt8], seed: UInt64 = 0x9e37_79b9_7f4a_7c15) -> UInt64 {
         quick(bytes.span, seed: seed)
     }
 
     /// The quick hash of a part of an array.
-    public static func quick(_ bytes: ArraySlice<UInt8>, seed: UInt64 = 0x9e37_79b9_7f4a_7c15) -> UInt64 {
+    package static func quick(_ bytes: ArraySlice<UInt8>, seed: UInt64 = 0x9e37_79b9_7f4a_7c15) -> UInt64 {
         quick(bytes.span, seed: seed)
     }
 
@@ -89,7 +89,7 @@ extension StableHash {
 }
 
 /// 16 hexadecimal digits.
-public func hexadecimal(_ value: UInt64) -> String {
+package func hexadecimal(_ value: UInt64) -> String {
     let digits = String(value, radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits
 }

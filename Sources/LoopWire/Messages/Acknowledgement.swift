@@ -1,5 +1,5 @@
 import CBOR
-public import LoopCore
+package import LoopCore
 
 /// The outcomes of a session's entries in `base + 1 ... watermark`: all are applied except the notable ones.
 ///
@@ -12,19 +12,19 @@ public import LoopCore
 ///
 /// It settles an outbox only if `base` is at most the sender's own settled number. Otherwise the sender asks for
 /// outcomes.
-public struct Acknowledgement: Equatable, Sendable {
+package struct Acknowledgement: Equatable, Sendable {
     /// The number at which the acknowledgement begins: it has the outcomes of `base + 1 ... watermark`.
-    public var base: UInt64
+    package var base: UInt64
     /// Every entry up to this number is consumed, and the records of that are durable.
-    public var watermark: UInt64
+    package var watermark: UInt64
     /// The outcomes that the sender must know individually, in the order of their numbers. Every other entry was applied.
-    public var notable: [NotableOutcome]
+    package var notable: [NotableOutcome]
     /// The answers to the notable entries that requested one, in the order of their numbers. If an applied entry that
     /// requested an answer has none here, the reducer no longer keeps it.
-    public var answers: [NumberedAnswer]
+    package var answers: [NumberedAnswer]
 
     /// Creates an acknowledgement from its parts.
-    public init(base: UInt64, watermark: UInt64, notable: [NotableOutcome], answers: [NumberedAnswer] = []) {
+    package init(base: UInt64, watermark: UInt64, notable: [NotableOutcome], answers: [NumberedAnswer] = []) {
         self.base = base
         self.watermark = watermark
         self.notable = notable
@@ -55,21 +55,21 @@ public struct Acknowledgement: Equatable, Sendable {
 /// | 8 | received u64: every entry up to this number was read; 2⁶⁴ − 1 while batches wait to be read |
 /// | 8 | stamp u64: the reducer's steady clock in nanoseconds when it was made; echoed by heartbeats |
 /// | 1 | resend: 1 = entries after `received` are missing |
-public struct Tick: Equatable, Sendable {
+package struct Tick: Equatable, Sendable {
     /// The number of the newest inbox message sent to this peer; 0 before the first.
-    public var number: UInt64
+    package var number: UInt64
     /// Every entry of the session up to this number is consumed, and the records of that are durable.
-    public var watermark: UInt64
+    package var watermark: UInt64
     /// Every entry up to this number was read without a gap. `UInt64.max` while unread batches are in the reducer's
     /// sockets, because no entry is known to be missing then.
-    public var received: UInt64
+    package var received: UInt64
     /// The reducer's monotonic clock in nanoseconds when the tick was made. A heartbeat echoes it and so renews the lease.
-    public var stamp: UInt64
+    package var stamp: UInt64
     /// Whether the reducer detected a gap after `received`, so that the sender must resend those entries at once.
-    public var resend: Bool
+    package var resend: Bool
 
     /// Creates a tick from its parts.
-    public init(number: UInt64, watermark: UInt64, received: UInt64, stamp: UInt64, resend: Bool) {
+    package init(number: UInt64, watermark: UInt64, received: UInt64, stamp: UInt64, resend: Bool) {
         self.number = number
         self.watermark = watermark
         self.received = received
@@ -103,9 +103,9 @@ public struct Tick: Equatable, Sendable {
 /// | 8 | part u64: from 0 |
 /// | 1 | end u8: 0 the chunk continues in the next part, 1 it ends, 2 it ends and so does the state |
 /// | 4 + n | bytes of the chunk |
-public struct StatePart: Equatable, Sendable {
+package struct StatePart: Equatable, Sendable {
     /// Whether a chunk or the whole state ends with a part. The raw values are on the wire.
-    public enum End: UInt8, Sendable {
+    package enum End: UInt8, Sendable {
         /// The chunk continues in the next part.
         case nothing = 0
         /// The chunk ends with this part, and another one follows.
@@ -115,18 +115,18 @@ public struct StatePart: Equatable, Sendable {
     }
 
     /// The number of the transfer within one epoch, from 1. All parts with one number belong to one encoded state.
-    public var transfer: UInt64
+    package var transfer: UInt64
     /// The seq of the state that is transferred.
-    public var seq: Seq
+    package var seq: Seq
     /// The index of the part in the transfer, from 0.
-    public var part: UInt64
+    package var part: UInt64
     /// Whether a chunk, or the whole state, ends with this part.
-    public var end: End
+    package var end: End
     /// The bytes of the chunk in this part, at most 256 KiB. A chunk is CBOR once all its parts are joined.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
 
     /// Creates a part of a state from its fields.
-    public init(transfer: UInt64, seq: Seq, part: UInt64, end: End, bytes: [UInt8]) {
+    package init(transfer: UInt64, seq: Seq, part: UInt64, end: End, bytes: [UInt8]) {
         self.transfer = transfer
         self.seq = seq
         self.part = part
@@ -165,20 +165,20 @@ public struct StatePart: Equatable, Sendable {
 /// | 1 | has an effect |
 /// | 16 | effect (only then) |
 /// | 4 + n | event: CBOR |
-public struct TransitionNote: Equatable, Sendable {
+package struct TransitionNote: Equatable, Sendable {
     /// The seq of the transition, from 1. Consecutive notes have consecutive seqs.
-    public var seq: Seq
+    package var seq: Seq
     /// The wall time that the journal has for the event, in milliseconds since 1970.
-    public var time: WallTime
+    package var time: WallTime
     /// The session of the event's sender; `.none` for a quarantined event that an operator applied.
-    public var session: SessionID
+    package var session: SessionID
     /// The effect that sent the event, or nil for an event of a client.
-    public var effect: EffectID?
+    package var effect: EffectID?
     /// The encoded event.
-    public var event: [UInt8]
+    package var event: [UInt8]
 
     /// Creates a note from its parts.
-    public init(seq: Seq, time: WallTime, session: SessionID, effect: EffectID?, event: [UInt8]) {
+    package init(seq: Seq, time: WallTime, session: SessionID, effect: EffectID?, event: [UInt8]) {
         self.seq = seq
         self.time = time
         self.session = session
@@ -210,17 +210,17 @@ public struct TransitionNote: Equatable, Sendable {
 /// |---|---|
 /// | 8 | number u64 of the entry |
 /// | 4 + n | the text, at most 512 bytes |
-public struct RefusalDetail: Equatable, Sendable {
+package struct RefusalDetail: Equatable, Sendable {
     /// The number of the entry in its session, from 1.
-    public var number: UInt64
+    package var number: UInt64
     /// The text of what is wrong with the entry. It may have any characters: print it escaped.
-    public var text: String
+    package var text: String
 
     /// The largest size of a text in bytes of UTF-8.
-    public static let bytesMax = 512
+    package static let bytesMax = 512
 
     /// Creates a detail from its parts. A text over the limit is truncated between two characters.
-    public init(number: UInt64, text: String) {
+    package init(number: UInt64, text: String) {
         self.number = number
         self.text = Self.cut(text)
     }

@@ -1,7 +1,7 @@
-public import CBOR
+package import CBOR
 
 /// A request of an operator's tool to a running reducer; a CBOR document in the body of one message.
-public enum AdministrationRequest: Codable, Equatable, Sendable {
+package enum AdministrationRequest: Codable, Equatable, Sendable {
     /// Lists the effects that failed for good.
     case parked
     /// Runs a parked effect again. `effect` is its ID in the list; `who` is the operator, for the journal.
@@ -43,7 +43,7 @@ public enum AdministrationRequest: Codable, Equatable, Sendable {
 }
 
 /// The reducer's answer to an operator's tool: a CBOR document, in as many messages as it needs.
-public enum AdministrationAnswer: Codable, Equatable, Sendable {
+package enum AdministrationAnswer: Codable, Equatable, Sendable {
     /// The request succeeded; the text is the result, for people.
     case done(String)
     /// The request failed; the text is the reason, for people.
@@ -70,11 +70,11 @@ public enum AdministrationAnswer: Codable, Equatable, Sendable {
 /// A request of an operator's tool, with the type of its answer.
 ///
 ///     let effects: [ParkedEffect] = try call.ask(.parked, within: .seconds(2))
-public struct AdministrationQuestion<Answer>: Sendable {
+package struct AdministrationQuestion<Answer>: Sendable {
     /// The request as it is sent to the reducer.
-    public let request: AdministrationRequest
+    package let request: AdministrationRequest
     /// Extracts the answer, or returns nil if the reducer sent another kind, such as a refusal.
-    public let read: @Sendable (AdministrationAnswer) -> Answer?
+    package let read: @Sendable (AdministrationAnswer) -> Answer?
 
     private init(_ request: AdministrationRequest, _ read: @escaping @Sendable (AdministrationAnswer) -> Answer?) {
         self.request = request
@@ -92,7 +92,7 @@ extension AdministrationQuestion<String> {
     /// - Parameters:
     ///   - effect: the effect as ``ParkedEffect/effect`` names it.
     ///   - who: the operator, for the journal; 256 characters of it are kept.
-    public static func retryParked(effect: String, who: String) -> Self {
+    package static func retryParked(effect: String, who: String) -> Self {
         Self(toDo: .retryParked(effect: effect, who: who))
     }
 
@@ -100,7 +100,7 @@ extension AdministrationQuestion<String> {
     /// - Parameters:
     ///   - id: the event's ``QuarantinedEvent/id``.
     ///   - who: the operator, for the journal; 256 characters of it are kept.
-    public static func retryQuarantined(id: UInt64, who: String) -> Self {
+    package static func retryQuarantined(id: UInt64, who: String) -> Self {
         Self(toDo: .retryQuarantined(id: id, who: who))
     }
 
@@ -108,7 +108,7 @@ extension AdministrationQuestion<String> {
     /// - Parameters:
     ///   - id: the event's ``QuarantinedEvent/id``.
     ///   - who: the operator, for the journal; 256 characters of it are kept.
-    public static func dropQuarantined(id: UInt64, who: String) -> Self {
+    package static func dropQuarantined(id: UInt64, who: String) -> Self {
         Self(toDo: .dropQuarantined(id: id, who: who))
     }
 
@@ -116,7 +116,7 @@ extension AdministrationQuestion<String> {
     /// - Parameters:
     ///   - name: the schedule's ``ListedSchedule/name``.
     ///   - who: the operator, for the journal; 256 characters of it are kept.
-    public static func pauseSchedule(name: String, who: String) -> Self {
+    package static func pauseSchedule(name: String, who: String) -> Self {
         Self(toDo: .pauseSchedule(name: name, who: who))
     }
 
@@ -124,7 +124,7 @@ extension AdministrationQuestion<String> {
     /// - Parameters:
     ///   - name: the schedule's ``ListedSchedule/name``.
     ///   - who: the operator, for the journal; 256 characters of it are kept.
-    public static func resumeSchedule(name: String, who: String) -> Self {
+    package static func resumeSchedule(name: String, who: String) -> Self {
         Self(toDo: .resumeSchedule(name: name, who: who))
     }
 
@@ -132,7 +132,7 @@ extension AdministrationQuestion<String> {
     /// - Parameters:
     ///   - name: the schedule's ``ListedSchedule/name``.
     ///   - who: the operator, for the journal; 256 characters of it are kept.
-    public static func runSchedule(name: String, who: String) -> Self {
+    package static func runSchedule(name: String, who: String) -> Self {
         Self(toDo: .runSchedule(name: name, who: who))
     }
 
@@ -140,7 +140,7 @@ extension AdministrationQuestion<String> {
     /// - Parameters:
     ///   - takesSnapshot: whether it writes a snapshot first, for a successor that is not warm.
     ///   - who: the operator, for the log; 256 characters of it are kept.
-    public static func stepDown(takesSnapshot: Bool, who: String) -> Self {
+    package static func stepDown(takesSnapshot: Bool, who: String) -> Self {
         Self(toDo: .stepDown(takesSnapshot: takesSnapshot, who: who))
     }
 
@@ -148,24 +148,24 @@ extension AdministrationQuestion<String> {
     /// - Parameters:
     ///   - milliseconds: for how long, at most a minute; 0 ends it.
     ///   - who: the operator, for the log; 256 characters of it are kept.
-    public static func standBack(milliseconds: UInt64, who: String) -> Self {
+    package static func standBack(milliseconds: UInt64, who: String) -> Self {
         Self(toDo: .standBack(milliseconds: milliseconds, who: who))
     }
 
     /// Asks to remove the records below a seq, as far as the second newest intact snapshot covers them.
-    public static func trim(before seq: UInt64) -> Self { Self(toDo: .trim(before: seq)) }
+    package static func trim(before seq: UInt64) -> Self { Self(toDo: .trim(before: seq)) }
 }
 
 extension AdministrationQuestion<[ListedSchedule]> {
     /// Asks for the schedules, with their next runs.
-    public static var schedules: Self {
+    package static var schedules: Self {
         Self(.schedules) { if case .schedules(let schedules) = $0 { schedules } else { nil } }
     }
 }
 
 extension AdministrationQuestion<[ParkedEffect]> {
     /// Asks for the effects that failed for good, at most 10,000.
-    public static var parked: Self { Self(.parked) { if case .parked(let effects) = $0 { effects } else { nil } } }
+    package static var parked: Self { Self(.parked) { if case .parked(let effects) = $0 { effects } else { nil } } }
 }
 
 extension AdministrationQuestion<[QuarantinedEvent]> {
@@ -174,10 +174,10 @@ extension AdministrationQuestion<[QuarantinedEvent]> {
     }
 
     /// Asks for the events that were set aside, without their bytes: the newest 1000.
-    public static var quarantine: Self { Self(of: .quarantine) }
+    package static var quarantine: Self { Self(of: .quarantine) }
 
     /// Asks for one event that was set aside, with its bytes. The answer is an array of one.
-    public static func quarantined(id: UInt64) -> Self { Self(of: .quarantined(id: id)) }
+    package static func quarantined(id: UInt64) -> Self { Self(of: .quarantined(id: id)) }
 }
 
 extension AdministrationQuestion<HistoryPage> {
@@ -186,7 +186,7 @@ extension AdministrationQuestion<HistoryPage> {
     ///   - from: the seq of the first requested event.
     ///   - through: the seq of the last requested event, or nil for the newest.
     ///   - after: the position after which the page begins: ``HistoryPage/next`` of the previous page, or nil for the first page.
-    public static func history(from: UInt64, through: UInt64?, after: UInt64?) -> Self {
+    package static func history(from: UInt64, through: UInt64?, after: UInt64?) -> Self {
         Self(.history(from: from, through: through, after: after)) {
             if case .history(let page) = $0 { page } else { nil }
         }
@@ -198,45 +198,45 @@ extension AdministrationQuestion<(seq: UInt64, bytes: [UInt8])> {
     /// - Parameters:
     ///   - seq: the seq of the transition: 0 for the initial state, nil for the newest.
     ///   - part: the requested part, or nil for the whole state.
-    public static func state(at seq: UInt64?, part: StateSelection? = nil) -> Self {
+    package static func state(at seq: UInt64?, part: StateSelection? = nil) -> Self {
         Self(.state(at: seq, part: part)) { if case .state(let seq, let bytes) = $0 { (seq, bytes) } else { nil } }
     }
 }
 
 extension AdministrationQuestion<DecodingExplanation> {
     /// Asks whether bytes are an event of the loop, with the reason if not, and the parts that are not read.
-    public static func explain(event: [UInt8]) -> Self {
+    package static func explain(event: [UInt8]) -> Self {
         Self(.explain(event: event)) { if case .explained(let explanation) = $0 { explanation } else { nil } }
     }
 }
 
 extension AdministrationQuestion<LoopSchema> {
     /// Asks for the types of the loop's events, requests and state.
-    public static var schema: Self { Self(.schema) { if case .schema(let schema) = $0 { schema } else { nil } } }
+    package static var schema: Self { Self(.schema) { if case .schema(let schema) = $0 { schema } else { nil } } }
 }
 
 extension AdministrationQuestion<VerifyReport> {
     /// Asks for a replay of the journal, compared with its snapshots and state hashes. It may take minutes.
-    public static var verify: Self { Self(.verify) { if case .verified(let report) = $0 { report } else { nil } } }
+    package static var verify: Self { Self(.verify) { if case .verified(let report) = $0 { report } else { nil } } }
 }
 
 /// A schedule of the definition.
-public struct ListedSchedule: Codable, Equatable, Sendable {
+package struct ListedSchedule: Codable, Equatable, Sendable {
     /// The name of its feedback.
-    public var name: String
+    package var name: String
     /// The times of its runs, as text for people.
-    public var schedule: String
+    package var schedule: String
     /// Whether it does not run until it is resumed.
-    public var isPaused: Bool
+    package var isPaused: Bool
     /// The time of its newest run in milliseconds since 1970, or nil if there was none.
-    public var last: Int64?
+    package var last: Int64?
     /// The times of its next runs, at most five, in milliseconds since 1970. Empty while it is paused.
-    public var next: [Int64]
+    package var next: [Int64]
     /// The time until which no schedule runs because the reducer's clock is behind the journal's times, or nil if it is not.
-    public var standsStillUntil: Int64?
+    package var standsStillUntil: Int64?
 
     /// Creates an entry of the list of schedules from its parts.
-    public init(
+    package init(
         name: String, schedule: String, isPaused: Bool, last: Int64?, next: [Int64], standsStillUntil: Int64? = nil
     ) {
         self.standsStillUntil = standsStillUntil
@@ -249,22 +249,22 @@ public struct ListedSchedule: Codable, Equatable, Sendable {
 }
 
 /// An effect that failed for good.
-public struct ParkedEffect: Codable, Equatable, Sendable {
+package struct ParkedEffect: Codable, Equatable, Sendable {
     /// The ID of the effect for `retryParked`: `feedback.seq.index`.
-    public var effect: String
+    package var effect: String
     /// The name of the feedback.
-    public var feedback: String
+    package var feedback: String
     /// How many attempts of the effect have failed or timed out since it started, or since an operator last retried it.
-    public var failures: Int
+    package var failures: Int
     /// Why the last attempt failed, for people.
-    public var message: String
+    package var message: String
     /// The encoded request. Empty if it does not fit into the 4 MiB of an answer, after the requests listed before it.
-    public var request: [UInt8]
+    package var request: [UInt8]
     /// The size of the encoded request in bytes, even if it is not included.
-    public var requestBytes: Int
+    package var requestBytes: Int
 
     /// Creates an entry of the list of parked effects. Without `requestBytes` the size is that of `request`.
-    public init(
+    package init(
         effect: String, feedback: String, failures: Int, message: String, request: [UInt8], requestBytes: Int? = nil
     ) {
         self.requestBytes = requestBytes ?? request.count
@@ -277,26 +277,26 @@ public struct ParkedEffect: Codable, Equatable, Sendable {
 }
 
 /// An event that was set aside because the process ended in it more than once.
-public struct QuarantinedEvent: Codable, Equatable, Sendable {
+package struct QuarantinedEvent: Codable, Equatable, Sendable {
     /// The ID of the event for `quarantined`, `retryQuarantined` and `dropQuarantined`; unique in the journal.
-    public var id: UInt64
+    package var id: UInt64
     /// The time of the event in milliseconds since 1970.
-    public var time: Int64
+    package var time: Int64
     /// The session that numbered the event.
-    public var session: UInt64
+    package var session: UInt64
     /// The number of the event in that session, which is consumed.
-    public var number: UInt64
+    package var number: UInt64
     /// The effect that sent the event, or nil for an event of a client.
-    public var effect: String?
+    package var effect: String?
     /// The phase in which the process ended: "decoding the event", "reduce" or "a feedback's query".
-    public var phase: String
+    package var phase: String
     /// How many times the reducer's process ended in the event before it was set aside.
-    public var crashes: Int
+    package var crashes: Int
     /// The encoded event; empty in a list.
-    public var event: [UInt8]
+    package var event: [UInt8]
 
     /// Creates an entry of the quarantine from its parts.
-    public init(
+    package init(
         id: UInt64, time: Int64, session: UInt64, number: UInt64, effect: String?, phase: String, crashes: Int,
         event: [UInt8]
     ) {
@@ -312,46 +312,46 @@ public struct QuarantinedEvent: Codable, Equatable, Sendable {
 }
 
 /// A page of a journal's records, in order.
-public struct HistoryPage: Codable, Equatable, Sendable {
+package struct HistoryPage: Codable, Equatable, Sendable {
     /// The records in the order of their positions, at most 2000.
-    public var records: [HistoryRecord]
+    package var records: [HistoryRecord]
     /// The position to pass as `after` for the next page, or nil if this page is the last.
-    public var next: UInt64?
+    package var next: UInt64?
 
     /// Creates a page from its parts.
-    public init(records: [HistoryRecord], next: UInt64?) {
+    package init(records: [HistoryRecord], next: UInt64?) {
         self.records = records
         self.next = next
     }
 }
 
 /// One record of a journal, for people and programs.
-public struct HistoryRecord: Codable, Equatable, Sendable {
+package struct HistoryRecord: Codable, Equatable, Sendable {
     /// The record's number in the journal, counted over all records, from 1.
-    public var position: UInt64
+    package var position: UInt64
     /// The seq of the newest event at or before this record.
-    public var seq: UInt64
+    package var seq: UInt64
     /// The kind of the record: "event", "refused", "completed", …
-    public var kind: String
+    package var kind: String
     /// The time of the record in milliseconds since 1970, or nil if it has none.
-    public var time: Int64?
+    package var time: Int64?
     /// The earliest time of an effect's next attempt in milliseconds since 1970, or nil if the record sets none.
-    public var retryAt: Int64?
+    package var retryAt: Int64?
     /// The session whose entry or life the record is about, or nil if it is about none.
-    public var session: UInt64?
+    package var session: UInt64?
     /// The number of the entry in that session, or nil if the record is about no entry.
-    public var number: UInt64?
+    package var number: UInt64?
     /// The effect that the record is about, as `feedback.seq.index`, or nil if it is about none.
-    public var effect: String?
+    package var effect: String?
     /// The attempt of that effect, as `epoch/count`, or nil if the record is about no effect.
-    public var attempt: String?
+    package var attempt: String?
     /// Further content of the record as text, or nil if there is none.
-    public var note: String?
+    package var note: String?
     /// The encoded event, if the record is an event or a quarantined one.
-    public var event: [UInt8]?
+    package var event: [UInt8]?
 
     /// Creates a record with the fields that every record has. All others are nil.
-    public init(position: UInt64, seq: UInt64, kind: String) {
+    package init(position: UInt64, seq: UInt64, kind: String) {
         self.position = position
         self.seq = seq
         self.kind = kind
@@ -359,22 +359,22 @@ public struct HistoryRecord: Codable, Equatable, Sendable {
 }
 
 /// The result of a replay of a whole journal.
-public struct VerifyReport: Codable, Equatable, Sendable {
+package struct VerifyReport: Codable, Equatable, Sendable {
     /// The seq of the state that the replay began with; 0 for the initial state.
-    public var from: UInt64
+    package var from: UInt64
     /// The seq that the replay reached: the newest of the journal, or that of the first difference.
-    public var through: UInt64
+    package var through: UInt64
     /// How many records of all kinds were replayed.
-    public var records: UInt64
+    package var records: UInt64
     /// How many snapshots of this definition were compared with the replay.
-    public var snapshots: Int
+    package var snapshots: Int
     /// How many state hashes were compared with the replay.
-    public var stateHashes: UInt64
+    package var stateHashes: UInt64
     /// The first difference and the snapshots that cannot be read, or nil if there are none.
-    public var difference: String?
+    package var difference: String?
 
     /// Creates a report from its parts.
-    public init(
+    package init(
         from: UInt64, through: UInt64, records: UInt64, snapshots: Int, stateHashes: UInt64, difference: String?
     ) {
         self.from = from
@@ -394,18 +394,18 @@ public struct VerifyReport: Codable, Equatable, Sendable {
 /// | 4 | part u32, from 0 |
 /// | 4 | parts u32 |
 /// | 4 + n | bytes |
-public struct AnswerPart: Equatable, Sendable {
+package struct AnswerPart: Equatable, Sendable {
     /// The number of the question that this answers.
-    public var request: UInt64
+    package var request: UInt64
     /// The index of this part in the answer, from 0.
-    public var part: UInt32
+    package var part: UInt32
     /// How many parts the answer has, at least 1.
-    public var parts: UInt32
+    package var parts: UInt32
     /// This part's slice of the answer in CBOR.
-    public var bytes: ArraySlice<UInt8>
+    package var bytes: ArraySlice<UInt8>
 
     /// Creates a part of an answer from its fields; `part` is below `parts`.
-    public init(request: UInt64, part: UInt32, parts: UInt32, bytes: ArraySlice<UInt8>) {
+    package init(request: UInt64, part: UInt32, parts: UInt32, bytes: ArraySlice<UInt8>) {
         self.request = request
         self.part = part
         self.parts = parts
@@ -430,7 +430,7 @@ public struct AnswerPart: Equatable, Sendable {
     }
 
     /// A whole answer, in parts that each fit into a message.
-    public static func parts(of answer: [UInt8], request: UInt64) -> [AnswerPart] {
+    package static func parts(of answer: [UInt8], request: UInt64) -> [AnswerPart] {
         let size = Wire.messageBytesMax / 2
         let count = max(1, (answer.count + size - 1) / size)
         return (0..<count).map { part in

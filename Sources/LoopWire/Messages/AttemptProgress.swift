@@ -1,5 +1,5 @@
 import CBOR
-public import LoopCore
+package import LoopCore
 
 /// How far one attempt of an effect has come.
 ///
@@ -9,16 +9,16 @@ public import LoopCore
 /// | 16 | attempt |
 /// | 2 | hundredths of a percent u16, at most 10,000 |
 /// | 4 + n | a text for people: UTF-8, at most 128 bytes |
-public struct AttemptProgress: Equatable, Sendable {
+package struct AttemptProgress: Equatable, Sendable {
     /// The effect that runs.
-    public var effect: EffectID
+    package var effect: EffectID
     /// The attempt that reports.
-    public var attempt: Attempt
+    package var attempt: Attempt
     /// The report itself.
-    public var progress: EffectProgress
+    package var progress: EffectProgress
 
     /// Creates a report from its parts.
-    public init(effect: EffectID, attempt: Attempt, progress: EffectProgress) {
+    package init(effect: EffectID, attempt: Attempt, progress: EffectProgress) {
         self.effect = effect
         self.attempt = attempt
         self.progress = progress

@@ -1,4 +1,4 @@
-public import CBOR
+package import CBOR
 import LoopCollections
 
 /// A run of one session's entries, in sequence: PUSH → PULL.
@@ -15,24 +15,24 @@ import LoopCollections
 /// | 8 | first u64: the number of the first entry |
 /// | 4 | count u32, at least 1 |
 /// | … | entries |
-public struct Batch: Equatable, Sendable {
+package struct Batch: Equatable, Sendable {
     /// The loop that the batch is for. A reducer drops a batch of another loop and counts it as `foreignHistory`.
-    public var loop: LoopID
+    package var loop: LoopID
     /// The history that granted the session.
-    public var history: History
+    package var history: History
     /// The session that numbered the entries.
-    public var session: SessionID
+    package var session: SessionID
     /// Every outcome up to this number is known to the sender, so the reducer need not keep it.
-    public var settled: UInt64
+    package var settled: UInt64
     /// The newest numbered inbox message that the sender has applied; 0 before the first.
-    public var applied: UInt64
+    package var applied: UInt64
     /// The number of the first entry, at least 1; the others follow without gaps.
-    public var first: UInt64
+    package var first: UInt64
     /// The entries, at least 1, in the order of their numbers.
-    public var entries: EntryRun
+    package var entries: EntryRun
 
     /// Creates a batch from its parts. A batch that is sent has at least one entry and `first` at least 1.
-    public init(
+    package init(
         loop: LoopID, history: History, session: SessionID, settled: UInt64, applied: UInt64, first: UInt64,
         entries: EntryRun
     ) {
@@ -46,7 +46,7 @@ public struct Batch: Equatable, Sendable {
     }
 
     /// Creates a batch from its parts, and encodes the entries.
-    public init(
+    package init(
         loop: LoopID, history: History, session: SessionID, settled: UInt64, applied: UInt64, first: UInt64,
         entries: [Entry]
     ) {
@@ -56,7 +56,7 @@ public struct Batch: Equatable, Sendable {
     }
 
     /// The whole frame, as it is sent over PUSH.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var writer = ByteWriter(capacity: 56 + entries.byteCount)
         writer.fields(56) {
             $0.protocolVersion()
@@ -76,7 +76,7 @@ public struct Batch: Equatable, Sendable {
     /// Reads a batch, whose entries share the bytes.
     /// - Throws: `WireError` if the frame is truncated, too long, of another protocol version or shard, or without entries;
     ///   if its numbers start at 0 or overflow; or if an entry is malformed.
-    public init(bytes: [UInt8]) throws(WireError) {
+    package init(bytes: [UInt8]) throws(WireError) {
         var reader = ByteReader(bytes)
         try reader.protocolVersion()
         loop = LoopID(value: try reader.u64())

@@ -1,15 +1,15 @@
 import CBOR
-public import LoopCore
+package import LoopCore
 
 /// One attempt in a peer's claim.
-public struct ClaimedAttempt: Equatable, Sendable {
+package struct ClaimedAttempt: Equatable, Sendable {
     /// The effect that runs, or that has entries in the outbox.
-    public var effect: EffectID
+    package var effect: EffectID
     /// The attempt of it that the peer holds.
-    public var attempt: Attempt
+    package var attempt: Attempt
 
     /// Creates a claimed attempt from its parts.
-    public init(effect: EffectID, attempt: Attempt) {
+    package init(effect: EffectID, attempt: Attempt) {
         self.effect = effect
         self.attempt = attempt
     }
@@ -26,18 +26,18 @@ public struct ClaimedAttempt: Equatable, Sendable {
 /// | 4 | part u32, from 0 |
 /// | 4 | parts u32, at least 1 |
 /// | 4 + … | attempts: count u32, (effect, attempt)… |
-public struct ClaimPart: Equatable, Sendable {
+package struct ClaimPart: Equatable, Sendable {
     /// The number of the claim. Each claim of a peer has a greater number than the previous one.
-    public var number: UInt64
+    package var number: UInt64
     /// The index of this part in the claim, from 0.
-    public var part: UInt32
+    package var part: UInt32
     /// How many parts the claim has, at least 1.
-    public var parts: UInt32
+    package var parts: UInt32
     /// The attempts that this part names; none in the only part of an empty claim.
-    public var attempts: [ClaimedAttempt]
+    package var attempts: [ClaimedAttempt]
 
     /// Creates a part of a claim, by default the only part of claim 1; `part` is below `parts`.
-    public init(_ attempts: [ClaimedAttempt], number: UInt64 = 1, part: UInt32 = 0, parts: UInt32 = 1) {
+    package init(_ attempts: [ClaimedAttempt], number: UInt64 = 1, part: UInt32 = 0, parts: UInt32 = 1) {
         self.number = number
         self.part = part
         self.parts = parts
@@ -45,7 +45,7 @@ public struct ClaimPart: Equatable, Sendable {
     }
 
     /// Whether this part completes the claim. The session has claimed once the reducer has accepted it.
-    public var isLast: Bool { part + 1 == parts }
+    package var isLast: Bool { part + 1 == parts }
 
     /// A whole claim, in parts of at most `bytesMax` bytes, or of one attempt.
     package static func parts(of claim: [ClaimedAttempt], number: UInt64, bytesMax: Int) -> [ClaimPart] {
@@ -87,5 +87,5 @@ public struct ClaimPart: Equatable, Sendable {
 
 extension ClaimPart: ExpressibleByArrayLiteral {
     /// Creates the only part of a claim of these attempts.
-    public init(arrayLiteral attempts: ClaimedAttempt...) { self.init(attempts) }
+    package init(arrayLiteral attempts: ClaimedAttempt...) { self.init(attempts) }
 }

@@ -1,5 +1,5 @@
 import CBOR
-public import LoopCore
+package import LoopCore
 
 /// An order to one worker, inside a numbered inbox message.
 ///
@@ -9,7 +9,7 @@ public import LoopCore
 /// | 16 | effect: feedback u32, seq u64, index u32 |
 /// | 16 | attempt: epoch u64, count u64 |
 /// | … | start: `Grant` without effect and attempt; update: version u64, request |
-public enum Command: Equatable, Sendable {
+package enum Command: Equatable, Sendable {
     /// Starts a new attempt.
     case start(Grant)
     /// Replaces the request of an attempt that continues, if `version` is newer than its own. The version is the seq
@@ -63,22 +63,22 @@ public enum Command: Equatable, Sendable {
 /// | 4 | failures u32: how often the effect has failed before |
 /// | 1 | resumed: 1 = an earlier attempt may have had events applied |
 /// | 4 + n | request |
-public struct Grant: Equatable, Sendable {
+package struct Grant: Equatable, Sendable {
     /// The effect to run.
-    public var effect: EffectID
+    package var effect: EffectID
     /// The attempt that this grant starts. Each entry that the worker sends for the effect names it.
-    public var attempt: Attempt
+    package var attempt: Attempt
     /// The seq of the transition that made the request. A newer version replaces an older one.
-    public var version: Seq
+    package var version: Seq
     /// How many attempts of the effect have failed or timed out before.
-    public var failures: UInt32
+    package var failures: UInt32
     /// Whether events of an earlier attempt may have been applied, so that the work may be partly done.
-    public var isResumed: Bool
+    package var isResumed: Bool
     /// The encoded request, at most ``Wire/requestBytesMax`` bytes.
-    public var request: [UInt8]
+    package var request: [UInt8]
 
     /// Creates a grant from its parts.
-    public init(
+    package init(
         effect: EffectID, attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool, request: [UInt8]
     ) {
         self.effect = effect
@@ -90,7 +90,7 @@ public struct Grant: Equatable, Sendable {
     }
 
     /// The size of the grant in a message.
-    public var byteCount: Int { 49 + request.count }
+    package var byteCount: Int { 49 + request.count }
 
     func write(to writer: inout ByteWriter) {
         writer.fixed(49) { output in
@@ -121,20 +121,20 @@ public struct Grant: Equatable, Sendable {
 /// | 4 | part u32, from 0 |
 /// | 4 | parts u32, at least 1 |
 /// | 4 + … | grants: count u32, `Grant`… |
-public struct Assignments: Equatable, Sendable {
+package struct Assignments: Equatable, Sendable {
     /// The number of the newest inbox message that is included. A worker that has applied a newer one requests the list again.
-    public var number: UInt64
+    package var number: UInt64
     /// The watermark of the session when the list was made. A worker that knows a newer one requests the list again.
-    public var watermark: UInt64
+    package var watermark: UInt64
     /// The index of this part in the list, from 0.
-    public var part: UInt32
+    package var part: UInt32
     /// How many parts the list has, at least 1. They arrive in order and are applied together.
-    public var parts: UInt32
+    package var parts: UInt32
     /// The attempts that the worker should hold, as far as this part names them.
-    public var grants: [Grant]
+    package var grants: [Grant]
 
     /// Creates a part of a list, by default its only part; `part` is below `parts`.
-    public init(number: UInt64, watermark: UInt64, part: UInt32 = 0, parts: UInt32 = 1, grants: [Grant]) {
+    package init(number: UInt64, watermark: UInt64, part: UInt32 = 0, parts: UInt32 = 1, grants: [Grant]) {
         self.number = number
         self.watermark = watermark
         self.part = part

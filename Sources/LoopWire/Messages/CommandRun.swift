@@ -5,14 +5,14 @@ package import LoopCore
 /// Consecutive commands in the bytes in which they are sent. The reducer encodes each once, as soon as it is made.
 ///
 /// A slice shares the bytes and keeps its indices.
-public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
+package struct CommandRun: RandomAccessCollection, Equatable, Sendable {
     private var run = RunBytes()
 
     /// Creates an empty run.
-    public init() {}
+    package init() {}
 
     /// Creates a run of these commands, and encodes them.
-    public init(_ commands: some Sequence<Command>) {
+    package init(_ commands: some Sequence<Command>) {
         for command in commands { append(command) }
     }
 
@@ -27,35 +27,35 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
     }
 
     /// The index of the first command: 0 in a whole run, the lower bound in a slice.
-    public var startIndex: Int { run.startIndex }
+    package var startIndex: Int { run.startIndex }
     /// The index after the last command.
-    public var endIndex: Int { run.endIndex }
+    package var endIndex: Int { run.endIndex }
 
     /// The size of the commands in bytes.
-    public var byteCount: Int { run.byteCount }
+    package var byteCount: Int { run.byteCount }
 
     /// The bytes of the commands, as they are sent.
-    public var bytes: ArraySlice<UInt8> { run.bytes }
+    package var bytes: ArraySlice<UInt8> { run.bytes }
 
     /// The command at an index, decoded at each call. The index must be in `startIndex..<endIndex`.
-    public subscript(position: Int) -> Command {
+    package subscript(position: Int) -> Command {
         Command(trusting: run.storage.span, at: run.start(of: position))
     }
 
     /// The commands of a range, which share the bytes and keep their indices. The range must be within the run's.
-    public subscript(range: Range<Int>) -> CommandRun {
+    package subscript(range: Range<Int>) -> CommandRun {
         var slice = self
         slice.run.slice(range)
         return slice
     }
 
     /// How many commands from an index on fit into `bytesMax` bytes. At least 1, even if it is larger; 0 at the end.
-    public func count(from start: Int, bytesMax: Int) -> Int { run.count(from: start, bytesMax: bytesMax) }
+    package func count(from start: Int, bytesMax: Int) -> Int { run.count(from: start, bytesMax: bytesMax) }
 
     // MARK: Writing
 
     /// Encodes a command and appends it. The run must not be a slice.
-    public mutating func append(_ command: Command) {
+    package mutating func append(_ command: Command) {
         switch command {
         case .start(let grant):
             run.append(50 + grant.request.count) { output in
@@ -91,7 +91,7 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
 
 extension CommandRun: ExpressibleByArrayLiteral {
     /// Creates a run of the commands of a literal.
-    public init(arrayLiteral commands: Command...) { self.init(commands) }
+    package init(arrayLiteral commands: Command...) { self.init(commands) }
 }
 
 extension Command {

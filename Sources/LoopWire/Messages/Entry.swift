@@ -1,5 +1,5 @@
-public import CBOR
-public import LoopCore
+package import CBOR
+package import LoopCore
 
 /// One numbered entry of a session's stream; its number is its batch's first number plus its position.
 ///
@@ -10,9 +10,9 @@ public import LoopCore
 /// | 16 | effect: feedback u32, seq u64, index u32 (only with flag 1) |
 /// | 16 | attempt: epoch u64, count u64 (only with flag 1) |
 /// | 4 + n | payload: count u32, bytes |
-public struct Entry: Equatable, Sendable {
+package struct Entry: Equatable, Sendable {
     /// The kinds of entries: an event, or an end of an effect's attempt. The raw values are on the wire.
-    public enum Kind: UInt8, Sendable {
+    package enum Kind: UInt8, Sendable {
         /// The payload is an encoded event.
         case event = 1
         /// The effect's body returned.
@@ -24,19 +24,19 @@ public struct Entry: Equatable, Sendable {
     }
 
     /// Whether the entry is an event or the end of an attempt.
-    public var kind: Kind
+    package var kind: Kind
     /// Whether the sender wants the seq of the transition in the acknowledgement.
-    public var wantsSeq: Bool
+    package var wantsSeq: Bool
     /// Whether the sender wants the definition's answer to the event, and the seq with it.
-    public var wantsAnswer: Bool
+    package var wantsAnswer: Bool
     /// Whether the effect's body has ended with this event: the event and the `completed` that follows are one entry.
-    public var isLast: Bool
+    package var isLast: Bool
     /// The effect that sends the entry, or nil for an event of a client.
-    public var effect: EffectID?
+    package var effect: EffectID?
     /// The attempt of the effect that sends the entry; `.none` without an effect.
-    public var attempt: Attempt
+    package var attempt: Attempt
     /// The encoded event, or the bytes of a ``Failure``; empty for `completed` and `released`.
-    public var payload: ArraySlice<UInt8>
+    package var payload: ArraySlice<UInt8>
 
     /// Creates an entry from its parts.
     /// - Parameters:
@@ -47,7 +47,7 @@ public struct Entry: Equatable, Sendable {
     ///   - wantsSeq: whether the sender requests the seq at which the event is applied.
     ///   - isLast: whether the effect's body has ended with this event; true only for an event of an effect.
     ///   - wantsAnswer: whether the sender requests an answer; true only for an event that is not the last.
-    public init(
+    package init(
         kind: Kind, effect: EffectID? = nil, attempt: Attempt = .none, payload: ArraySlice<UInt8> = [],
         wantsSeq: Bool = false, isLast: Bool = false, wantsAnswer: Bool = false
     ) {
@@ -67,7 +67,7 @@ public struct Entry: Equatable, Sendable {
     ///   - effect: the effect that has ended.
     ///   - attempt: its attempt.
     ///   - failure: the error of its body, or nil if the body returned.
-    public init(endOf effect: EffectID, _ attempt: Attempt, _ failure: Failure?) {
+    package init(endOf effect: EffectID, _ attempt: Attempt, _ failure: Failure?) {
         self.init(
             kind: failure == nil ? .completed : .failed, effect: effect, attempt: attempt,
             payload: (failure?.bytes ?? [])[...])
@@ -101,17 +101,17 @@ public struct Entry: Equatable, Sendable {
 /// | 1 | flags: 1 = trying again cannot help, 2 = has a delay |
 /// | 8 | the earliest next try, in milliseconds from now (0 without flag 2) |
 /// | 4 + n | what went wrong: UTF-8 |
-public struct Failure: Equatable, Sendable {
+package struct Failure: Equatable, Sendable {
     /// The error message, for people.
-    public var message: String
+    package var message: String
     /// Whether a retry cannot succeed, so that the failure is final.
-    public var isFinal: Bool
+    package var isFinal: Bool
     /// The shortest time until the next attempt, or nil for the feedback's policy. The longer of this and the policy's
     /// delay applies. On the wire in whole milliseconds, and read as one day at most.
-    public var retryAfter: Duration?
+    package var retryAfter: Duration?
 
     /// Creates a failure from its parts.
-    public init(message: String, isFinal: Bool = false, retryAfter: Duration? = nil) {
+    package init(message: String, isFinal: Bool = false, retryAfter: Duration? = nil) {
         self.message = message
         self.isFinal = isFinal
         self.retryAfter = retryAfter
@@ -129,7 +129,7 @@ public struct Failure: Equatable, Sendable {
     package init(refused refusal: SendRefusal) { self.init(message: "its event was \(refusal)") }
 
     /// The bytes of a `failed` entry's payload.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.u8((isFinal ? 1 : 0) | (retryAfter == nil ? 0 : 2))
         writer.u64(UInt64(max(0, (retryAfter ?? .zero).wholeNanoseconds / 1_000_000)))
@@ -139,7 +139,7 @@ public struct Failure: Equatable, Sendable {
 
     /// Reads the payload of a `failed` entry.
     /// - Throws: `WireError` if the bytes are truncated or too long, or if the message is not UTF-8.
-    public init(bytes: ArraySlice<UInt8>) throws(WireError) {
+    package init(bytes: ArraySlice<UInt8>) throws(WireError) {
         var reader = ByteReader(bytes)
         let flags = try reader.u8()
         let milliseconds = try reader.u64()

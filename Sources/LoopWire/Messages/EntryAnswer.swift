@@ -1,8 +1,8 @@
 package import CBOR
-public import LoopCore
+package import LoopCore
 
 /// The answer to an applied event whose sender requested one.
-public enum EntryAnswer: Equatable, Sendable {
+package enum EntryAnswer: Equatable, Sendable {
     /// The definition's answer, encoded.
     case value([UInt8])
     /// There is no answer, for this reason.
@@ -19,14 +19,14 @@ public enum EntryAnswer: Equatable, Sendable {
 /// | 8 | number u64 |
 /// | 1 | 0 = answered, else why not: 1 the definition has no answer, 2 it cannot be encoded, 3 it is too large |
 /// | 4 + n | the answer in CBOR; empty if there is none |
-public struct NumberedAnswer: Equatable, Sendable {
+package struct NumberedAnswer: Equatable, Sendable {
     /// The number of the entry in its session, from 1.
-    public var number: UInt64
+    package var number: UInt64
     /// The answer to the entry.
-    public var answer: EntryAnswer
+    package var answer: EntryAnswer
 
     /// Creates a numbered answer from its parts.
-    public init(number: UInt64, answer: EntryAnswer) {
+    package init(number: UInt64, answer: EntryAnswer) {
         self.number = number
         self.answer = answer
     }

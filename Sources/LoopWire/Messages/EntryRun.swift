@@ -1,23 +1,23 @@
 import CBOR
 import LoopCollections
-public import LoopCore
+package import LoopCore
 
 /// Consecutive entries in the bytes in which they are sent.
 ///
 /// A sender encodes each entry once; outbox and batches share the bytes. A slice shares the bytes and keeps its indices. An
 /// entry that is read from it shares its payload.
-public struct EntryRun: RandomAccessCollection, Sendable {
+package struct EntryRun: RandomAccessCollection, Sendable {
     private var run = RunBytes()
     /// The size of the largest payload in bytes. For a slice it may be larger than its own largest.
-    public private(set) var payloadBytesMax = 0
+    package private(set) var payloadBytesMax = 0
     /// Whether all entries are events without an effect whose seq is not requested. For a slice it may be false although all are.
-    public private(set) var isPlain = true
+    package private(set) var isPlain = true
 
     /// Creates an empty run.
-    public init() {}
+    package init() {}
 
     /// Creates a run of these entries, and encodes them.
-    public init(_ entries: some Sequence<Entry>) {
+    package init(_ entries: some Sequence<Entry>) {
         for entry in entries { append(entry) }
     }
 
@@ -33,19 +33,19 @@ public struct EntryRun: RandomAccessCollection, Sendable {
     }
 
     /// The index of the first entry: 0 in a whole run, the lower bound in a slice.
-    public var startIndex: Int { run.startIndex }
+    package var startIndex: Int { run.startIndex }
     /// The index after the last entry.
-    public var endIndex: Int { run.endIndex }
+    package var endIndex: Int { run.endIndex }
 
     /// The size of the entries in bytes.
-    public var byteCount: Int { run.byteCount }
+    package var byteCount: Int { run.byteCount }
 
     /// The bytes of the entries, as they are sent.
-    public var bytes: ArraySlice<UInt8> { run.bytes }
+    package var bytes: ArraySlice<UInt8> { run.bytes }
 
     /// The entry at an index, decoded at each call. Its payload shares the run's bytes. The index must be in
     /// `startIndex..<endIndex`.
-    public subscript(position: Int) -> Entry { entry(head(at: position)) }
+    package subscript(position: Int) -> Entry { entry(head(at: position)) }
 
     /// The fields of an entry before its payload.
     package func head(at position: Int) -> EntryHead {
@@ -59,22 +59,22 @@ public struct EntryRun: RandomAccessCollection, Sendable {
     package func payload(of head: EntryHead) -> ArraySlice<UInt8> { run.storage[head.payload] }
 
     /// The entries of a range, which share the bytes and keep their indices. The range must be within the run's.
-    public subscript(range: Range<Int>) -> EntryRun {
+    package subscript(range: Range<Int>) -> EntryRun {
         var slice = self
         slice.run.slice(range)
         return slice
     }
 
     /// The size of the entries of a range in bytes.
-    public func byteCount(of range: Range<Int>) -> Int { run.byteCount(of: range) }
+    package func byteCount(of range: Range<Int>) -> Int { run.byteCount(of: range) }
 
     /// How many entries from an index on fit into `bytesMax` bytes. At least 1, even if it is larger; 0 at the end.
-    public func count(from start: Int, bytesMax: Int) -> Int { run.count(from: start, bytesMax: bytesMax) }
+    package func count(from start: Int, bytesMax: Int) -> Int { run.count(from: start, bytesMax: bytesMax) }
 
     // MARK: Writing
 
     /// Encodes an entry and appends it. The run must not be a slice.
-    public mutating func append(_ entry: Entry) {
+    package mutating func append(_ entry: Entry) {
         append(
             entry.kind, of: entry.effect.map { ($0, entry.attempt) }, wantsSeq: entry.wantsSeq, isLast: entry.isLast,
             wantsAnswer: entry.wantsAnswer, payload: entry.payload.span)
@@ -88,7 +88,7 @@ public struct EntryRun: RandomAccessCollection, Sendable {
     ///   - isLast: true only for an event of an effect.
     ///   - wantsAnswer: true only for an event that is not the last, and whose seq is requested.
     ///   - payload: the encoded event or failure.
-    public mutating func append(
+    package mutating func append(
         _ kind: Entry.Kind, of effect: (id: EffectID, attempt: Attempt)?, wantsSeq: Bool, isLast: Bool = false,
         wantsAnswer: Bool = false, payload: Span<UInt8>
     ) {
@@ -107,14 +107,14 @@ public struct EntryRun: RandomAccessCollection, Sendable {
     }
 
     /// Appends all entries of another run. This run must not be a slice; the other one may be.
-    public mutating func append(_ other: EntryRun) {
+    package mutating func append(_ other: EntryRun) {
         run.append(other.run)
         payloadBytesMax = Swift.max(payloadBytesMax, other.payloadBytesMax)
         isPlain = isPlain && other.isPlain
     }
 
     /// Removes all entries, and keeps the memory for further ones.
-    public mutating func removeAll() {
+    package mutating func removeAll() {
         run.removeAll()
         (payloadBytesMax, isPlain) = (0, true)
     }
@@ -127,12 +127,12 @@ public struct EntryRun: RandomAccessCollection, Sendable {
 
 extension EntryRun: Equatable {
     /// Compares the entries, but not their indices.
-    public static func == (a: EntryRun, b: EntryRun) -> Bool { a.run == b.run }
+    package static func == (a: EntryRun, b: EntryRun) -> Bool { a.run == b.run }
 }
 
 extension EntryRun: ExpressibleByArrayLiteral {
     /// Creates a run of the entries of a literal.
-    public init(arrayLiteral entries: Entry...) { self.init(entries) }
+    package init(arrayLiteral entries: Entry...) { self.init(entries) }
 }
 
 /// The fields of an entry before its payload, and the range of the payload.

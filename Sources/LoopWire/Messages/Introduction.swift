@@ -10,22 +10,22 @@ import CBOR
 /// | 4 + n | PUB: a port as decimal digits, or a whole endpoint |
 /// | 4 + n | PULL: likewise |
 /// | 4 | the largest encoded event u32 |
-public struct Introduction: Equatable, Sendable {
+package struct Introduction: Equatable, Sendable {
     /// The name of the reducer's loop.
-    public var name: String
+    package var name: String
     /// The reducer's schema: the version of the loop's state and events as they are encoded.
-    public var schema: UInt64
+    package var schema: UInt64
     /// The fingerprint of the reducer's definition. Both sides must have the same, except workers of an older schema.
-    public var fingerprint: UInt64
+    package var fingerprint: UInt64
     /// A port if the transport is TCP, because the peer uses the host that it dialled; else an endpoint.
-    public var publisher: String
+    package var publisher: String
     /// The endpoint for batches, in the form of `publisher`.
-    public var collector: String
+    package var collector: String
     /// The largest encoded event in bytes that the reducer accepts. A sender refuses a larger one before it is numbered.
-    public var eventBytesMax: UInt32
+    package var eventBytesMax: UInt32
 
     /// Creates an introduction from its parts.
-    public init(
+    package init(
         name: String, schema: UInt64, fingerprint: UInt64, publisher: String, collector: String, eventBytesMax: UInt32
     ) {
         self.name = name
@@ -62,9 +62,9 @@ public struct Introduction: Equatable, Sendable {
 /// | 1 | what: 1 loop, 2 schema, 3 definition, 4 placement, 5 protocol version, 6 section, 7 key, 8 role, 9 session |
 /// | 4 + n | the reducer's |
 /// | 4 + n | the peer's |
-public struct Refused: Error, Equatable, Sendable, CustomStringConvertible {
+package struct Refused: Error, Equatable, Sendable, CustomStringConvertible {
     /// The properties in which the two sides may differ. The raw values are on the wire.
-    public enum What: UInt8, Sendable {
+    package enum What: UInt8, Sendable {
         /// The loop's name.
         case loop = 1
         /// The schema, which is newer than the reducer's, or too old for its definition.
@@ -85,7 +85,7 @@ public struct Refused: Error, Equatable, Sendable, CustomStringConvertible {
         case session = 9
 
         /// Whether the refusal can also end the part of a peer that was admitted.
-        public var isOfKeys: Bool {
+        package var isOfKeys: Bool {
             switch self {
             case .loop, .schema, .definition, .placement, .protocolVersion, .section: false
             case .key, .role, .session: true
@@ -94,21 +94,21 @@ public struct Refused: Error, Equatable, Sendable, CustomStringConvertible {
     }
 
     /// The property that differs, or the action that is not allowed.
-    public var what: What
+    package var what: What
     /// The reducer's value, as text for people; for a section the existing names, for a role the key and its roles.
-    public var reducer: String
+    package var reducer: String
     /// The peer's value, as text for people.
-    public var peer: String
+    package var peer: String
 
     /// Creates a refusal from its parts.
-    public init(_ what: What, reducer: String, peer: String) {
+    package init(_ what: What, reducer: String, peer: String) {
         self.what = what
         self.reducer = reducer
         self.peer = peer
     }
 
     /// A sentence for people with both values and the remedy, if there is one.
-    public var description: String {
+    package var description: String {
         switch what {
         case .loop: "the reducer runs the loop \"\(reducer)\", this node was started for \"\(peer)\""
         case .schema: "the reducer speaks schema \(reducer) of this loop, this node schema \(peer); run the same build"

@@ -1,7 +1,7 @@
 /// The reason why a reducer cannot use its journal now, as a value for programs: for status, log and metrics.
-public struct JournalFault: Codable, Hashable, Sendable {
+package struct JournalFault: Codable, Hashable, Sendable {
     /// The reasons. The raw values are stable names for programs. Later versions may have more, which are decoded as ``unknown``.
-    public enum Reason: String, CaseIterable, Codable, Sendable {
+    package enum Reason: String, CaseIterable, Codable, Sendable {
         // A database.
 
         /// No server answers at any address, or the connection to it has ended.
@@ -73,20 +73,20 @@ public struct JournalFault: Codable, Hashable, Sendable {
         case unknown
 
         /// Decodes a reason by its name. A name that is not known becomes ``unknown``.
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             self = Reason(rawValue: try String(from: decoder)) ?? .unknown
         }
     }
 
     /// The reason.
-    public var reason: Reason
+    package var reason: Reason
     /// The five characters of the server's SQLSTATE, or nil if no server has sent one.
-    public var sqlState: String?
+    package var sqlState: String?
     /// The database's host, with its port if that is not the default, or the folder of its socket. Nil if there are several hosts.
-    public var host: String?
+    package var host: String?
 
     /// Creates a fault from its parts.
-    public init(_ reason: Reason, sqlState: String? = nil, host: String? = nil) {
+    package init(_ reason: Reason, sqlState: String? = nil, host: String? = nil) {
         self.reason = reason
         self.sqlState = sqlState
         self.host = host

@@ -6,31 +6,31 @@ import CBOR
 /// |---|---|
 /// | 1 | verb, as in ``ToReducer``; 0 for a batch, a subscription or a frame of another version |
 /// | 8 | the transfer of a state request, or the number of an administration request; else 0 |
-public struct Question: Equatable, Sendable {
+package struct Question: Equatable, Sendable {
     /// The verb of the message, or 0 if it came over another socket, or could not be read.
-    public var verb: UInt8
+    package var verb: UInt8
     /// The number that the peer gave the message, or 0 if such a message has none.
-    public var id: UInt64
+    package var id: UInt64
 
     /// Creates the name of a message from its parts.
-    public init(verb: UInt8, id: UInt64 = 0) {
+    package init(verb: UInt8, id: UInt64 = 0) {
         self.verb = verb
         self.id = id
     }
 
     /// A batch, a subscription, or a frame of another version.
-    public static let none = Question(verb: 0)
+    package static let none = Question(verb: 0)
     /// A hello.
-    public static let hello = Question(verb: 1)
+    package static let hello = Question(verb: 1)
     /// A join request.
-    public static let join = Question(verb: 2)
+    package static let join = Question(verb: 2)
     /// A request for a part of the state.
-    public static func state(transfer: UInt64) -> Question { Question(verb: 7, id: transfer) }
+    package static func state(transfer: UInt64) -> Question { Question(verb: 7, id: transfer) }
     /// A request for transitions.
-    public static let transitions = Question(verb: 11)
+    package static let transitions = Question(verb: 11)
 
     /// Whether an observer asked the question, and not the peer whose connection it uses.
-    public var isOfAnObserver: Bool { verb == 7 || verb == 11 }
+    package var isOfAnObserver: Bool { verb == 7 || verb == 11 }
 
     init(from reader: inout ByteReader) throws(WireError) {
         verb = try reader.u8()
@@ -45,7 +45,7 @@ public struct Question: Equatable, Sendable {
 
 extension ToReducer {
     /// The question by which answers to this message name it.
-    public var question: Question {
+    package var question: Question {
         switch self {
         case .stateRequest(let transfer, _, _, _, _): Question(verb: verb, id: transfer)
         case .administration(let request, _): Question(verb: verb, id: request)

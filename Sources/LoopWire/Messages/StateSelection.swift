@@ -1,16 +1,16 @@
-public import CBOR
+package import CBOR
 import LoopCollections
 package import LoopCore
 
 /// The part of a state that a tool requests: a section, or the value at a path of the whole or of the section.
-public struct StateSelection: Codable, Equatable, Sendable {
+package struct StateSelection: Codable, Equatable, Sendable {
     /// The name of a section of the definition, or nil for the whole state.
-    public var section: String?
+    package var section: String?
     /// Keys of maps as in JSON, and indices of array elements, from 0.
-    public var path: [String]
+    package var path: [String]
 
     /// Creates a selection from its fields; without any it is the whole state.
-    public init(section: String? = nil, path: [String] = []) {
+    package init(section: String? = nil, path: [String] = []) {
         self.section = section
         self.path = path
     }
@@ -28,14 +28,14 @@ public struct StateSelection: Codable, Equatable, Sendable {
 }
 
 /// The reason why a state has no such part.
-public enum StateSelectionError: Error, Equatable, Sendable, CustomStringConvertible {
+package enum StateSelectionError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The definition has only these sections.
     case unknownSection(String, known: [String])
     /// The step of this number leads to nothing.
     case nothing([String], step: Int, CBORPart.Known)
 
     /// A line for people that says what exists instead.
-    public var description: String {
+    package var description: String {
         switch self {
         case .unknownSection(let name, let known):
             return "the definition has no section \"\(name)\"; "

@@ -1,4 +1,4 @@
-public import LoopCore
+package import LoopCore
 
 /// The reducer's report about itself: one CBOR document, which tools show as JSON.
 public struct StatusReport: Codable, Equatable, Sendable {
@@ -7,23 +7,23 @@ public struct StatusReport: Codable, Equatable, Sendable {
         /// The name that the peer gave itself, for people, in at most 256 characters.
         public var name: String
         /// The first 8 hexadecimal digits of the peer's ID.
-        public var peer: String
+        package var peer: String
         /// The number of its session, from 1.
-        public var session: UInt64
+        package var session: UInt64
         /// The groups whose effects it serves; empty for a peer that runs none.
         public var groups: [String]
         /// How many effects it may hold at once; 0 if it runs none or is stopping.
-        public var capacity: Int
+        package var capacity: Int
         /// How many effects it holds.
         public var leases: Int
         /// Milliseconds until its effects may be taken from it; negative once they may.
-        public var leaseMilliseconds: Int64
+        package var leaseMilliseconds: Int64
         /// How many numbered inbox messages it was sent and has not reported as applied.
-        public var lag: UInt64
+        package var lag: UInt64
         /// How many effects it has completed since this epoch began.
-        public var completed: UInt64
+        package var completed: UInt64
         /// Every entry of its session up to this number is consumed.
-        public var watermark: UInt64
+        package var watermark: UInt64
     }
 
     /// The live effects of one feedback, counted by their condition.
@@ -60,7 +60,7 @@ public struct StatusReport: Codable, Equatable, Sendable {
         /// The name of the feedback.
         public var feedback: String
         /// The session of the peer that runs it.
-        public var session: UInt64
+        package var session: UInt64
         /// How much is done, from 0 to 1.
         public var fraction: Double
         /// A few words from its body, for people; at most 128 bytes of UTF-8.
@@ -68,18 +68,18 @@ public struct StatusReport: Codable, Equatable, Sendable {
     }
 
     /// How a standby follows the journal.
-    public struct Following: Codable, Equatable, Sendable {
+    package struct Following: Codable, Equatable, Sendable {
         /// The position of the last record that it has applied.
-        public var position: UInt64
+        package var position: UInt64
         /// How many records that are known to be in the journal it has not applied.
-        public var lag: UInt64
+        package var lag: UInt64
         /// An upper bound of its state's age in milliseconds, or nil if it never had everything that was in the journal.
-        public var lagMilliseconds: Int64?
+        package var lagMilliseconds: Int64?
         /// Why it has no state and would recover as at a start, for people; or nil if it is warm.
-        public var coldBecause: String?
+        package var coldBecause: String?
 
         /// Creates the report of a standby's position from its parts.
-        public init(position: UInt64, lag: UInt64, lagMilliseconds: Int64?, coldBecause: String?) {
+        package init(position: UInt64, lag: UInt64, lagMilliseconds: Int64?, coldBecause: String?) {
             self.position = position
             self.lag = lag
             self.lagMilliseconds = lagMilliseconds
@@ -88,14 +88,14 @@ public struct StatusReport: Codable, Equatable, Sendable {
     }
 
     /// The lease of a journal in a database.
-    public struct JournalLease: Codable, Equatable, Sendable {
+    package struct JournalLease: Codable, Equatable, Sendable {
         /// How long after the last sign of life no other reducer takes over.
-        public var milliseconds: Int64
+        package var milliseconds: Int64
         /// How long ago the last commit began that proved that this reducer leads.
-        public var provenMillisecondsAgo: Int64
+        package var provenMillisecondsAgo: Int64
 
         /// Creates the report of a lease from its parts.
-        public init(milliseconds: Int64, provenMillisecondsAgo: Int64) {
+        package init(milliseconds: Int64, provenMillisecondsAgo: Int64) {
             self.milliseconds = milliseconds
             self.provenMillisecondsAgo = provenMillisecondsAgo
         }
@@ -104,72 +104,72 @@ public struct StatusReport: Codable, Equatable, Sendable {
     /// The name of the loop.
     public var loop: String
     /// The reducer's schema: the version of the loop's state and events as they are encoded.
-    public var schema: UInt64
+    package var schema: UInt64
     /// The role of the reducer: `leader`, or `standby`, which waits for the journal. Nil for a reducer of an earlier
     /// release, which leads.
-    public var role: String?
+    package var role: String?
     /// The published address of the leader, or nil if it has none, or if a standby knows no leader.
-    public var leader: String?
+    package var leader: String?
     /// How a standby follows the journal; nil for a leader.
-    public var following: Following?
+    package var following: Following?
     /// The lease of a leader whose journal is in a database; else nil.
-    public var journalLease: JournalLease?
+    package var journalLease: JournalLease?
     /// The history as 16 hexadecimal digits. Empty for a standby that has no state.
-    public var history: String
+    package var history: String
     /// The number of the reducer's epoch, from 1.
-    public var epoch: UInt64
+    package var epoch: UInt64
     /// The seq of the newest transition; 0 before the first event. For a standby, of the newest that it has applied.
     public var seq: UInt64
     /// Milliseconds since the reducer's process began.
-    public var uptimeMilliseconds: Int64
+    package var uptimeMilliseconds: Int64
     /// Events applied per second, as the mean of the last few ticks.
-    public var eventsPerSecond: Double
+    package var eventsPerSecond: Double
     /// Whether events are being committed and read; `notReadyBecause` says why not.
-    public var isReady: Bool
+    package var isReady: Bool
     /// The reason, for people, if the reducer is not ready; else nil.
-    public var notReadyBecause: String?
+    package var notReadyBecause: String?
     /// Why the journal cannot be used, for programs; or nil if it can, or if a standby waits for its turn.
-    public var journalFault: JournalFault?
+    package var journalFault: JournalFault?
     /// How long the journal has been unusable, in milliseconds, or nil without a fault.
-    public var journalFaultMilliseconds: Int64?
+    package var journalFaultMilliseconds: Int64?
     /// How far the job has come, as the definition says; or nil if it does not say, or if the report has no space for it.
-    public var progress: Progress?
+    package var progress: Progress?
     /// The exit code of the loop's outcome; nil until the loop has ended.
-    public var exitCode: Int32?
+    package var exitCode: Int32?
     /// The peers that have been admitted in this epoch, in the order of their sessions, at most 1000.
     public var peers: [Peer]
     /// How many more peers there are than `peers` lists, or nil if there are none.
-    public var peersLeftOut: Int?
+    package var peersLeftOut: Int?
     /// The counts of each feedback of the definition, in its order.
     public var feedbacks: [FeedbackCounts]
     /// The effects that failed for good, at most 100.
     public var parked: [Parked]
     /// How many more parked effects there are than `parked` lists, or nil if there are none.
-    public var parkedLeftOut: Int?
+    package var parkedLeftOut: Int?
     /// How many timers are set, or nil if there are none.
     public var timers: Int?
     /// When the next of them is due, in milliseconds since 1970-01-01T00:00:00Z.
-    public var nextTimer: Int64?
+    package var nextTimer: Int64?
     /// How far the reducer's clock is behind the times in the journal, in milliseconds. Timers and schedules do not run for
     /// that long. Nil if it is less than five seconds.
-    public var clockBehindMilliseconds: Int64?
+    package var clockBehindMilliseconds: Int64?
     /// The newest reports of running effects, at most 100, or nil if there are none.
     public var effectReports: [EffectReport]?
     /// How many more effects have reported than `effectReports` lists, or nil if there are none.
-    public var effectReportsLeftOut: Int?
+    package var effectReportsLeftOut: Int?
     /// How many connections are open, or nil if the reducer has no sockets.
-    public var connections: Int?
+    package var connections: Int?
     /// How many connections may be open.
-    public var connectionsMax: Int?
+    package var connectionsMax: Int?
     /// How many events are set aside because the reducer's process ended in them.
-    public var quarantined: Int
+    package var quarantined: Int
     /// One line for each condition that a person should act on.
-    public var warnings: [String]
+    package var warnings: [String]
     /// The numbers of dropped or refused messages, entries and peers, by the counters of the protocol's section 11.
-    public var counters: [String: UInt64]
+    package var counters: [String: UInt64]
 
     /// Creates a report in which everything but the loop is empty or 0, to be filled in.
-    public init(loop: String, schema: UInt64) {
+    package init(loop: String, schema: UInt64) {
         self.loop = loop
         self.schema = schema
         role = nil
@@ -207,17 +207,17 @@ public struct StatusReport: Codable, Equatable, Sendable {
 
 extension StatusReport {
     /// The role of a reducer that owns the state.
-    public static let leaderRole = "leader"
+    package static let leaderRole = "leader"
     /// The role of a reducer that waits for the journal.
-    public static let standbyRole = "standby"
+    package static let standbyRole = "standby"
 
     /// Whether the report is a standby's.
-    public var isStandby: Bool { role == Self.standbyRole }
+    package var isStandby: Bool { role == Self.standbyRole }
 }
 
 extension StatusReport.Peer {
     /// Creates the report of a peer in which everything else is 0, to be filled in.
-    public init(name: String, peer: PeerID, session: SessionID, groups: [String], capacity: Int) {
+    package init(name: String, peer: PeerID, session: SessionID, groups: [String], capacity: Int) {
         self.name = name
         self.peer = peer.description
         self.session = session.value
@@ -233,7 +233,7 @@ extension StatusReport.Peer {
 
 extension StatusReport.FeedbackCounts {
     /// Creates the counts of a feedback, all 0, to be filled in.
-    public init(name: String) {
+    package init(name: String) {
         self.name = name
         running = 0
         waiting = 0
@@ -244,7 +244,7 @@ extension StatusReport.FeedbackCounts {
 
 extension StatusReport.EffectReport {
     /// Creates the report of an effect from its parts.
-    public init(_ report: AttemptProgress, feedback: String, session: SessionID) {
+    package init(_ report: AttemptProgress, feedback: String, session: SessionID) {
         effect = report.effect.description
         self.feedback = feedback
         self.session = session.value
@@ -255,7 +255,7 @@ extension StatusReport.EffectReport {
 
 extension StatusReport.Parked {
     /// Creates an entry of the list of parked effects from its parts.
-    public init(effect: EffectID, feedback: String, failures: Int, message: String) {
+    package init(effect: EffectID, feedback: String, failures: Int, message: String) {
         self.effect = effect.description
         self.feedback = feedback
         self.failures = failures

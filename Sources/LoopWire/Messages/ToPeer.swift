@@ -1,6 +1,6 @@
-public import CBOR
+package import CBOR
 import LoopCollections
-public import LoopCore
+package import LoopCore
 
 /// A message of the reducer to one peer, through its inbox topic or over ROUTER, or to all subscribers of a topic.
 ///
@@ -29,7 +29,7 @@ public import LoopCore
 /// | 21 | refusal details | count u32, `RefusalDetail`… |
 /// | 22 | redirect | address |
 /// | 23 | no leader | milliseconds u64 |
-public enum ToPeer: Equatable, Sendable {
+package enum ToPeer: Equatable, Sendable {
     /// Answers hello.
     case introduction(Introduction)
     /// Admits the peer. It arrives through the inbox, which proves the subscription. The durations travel in
@@ -91,18 +91,18 @@ public enum ToPeer: Equatable, Sendable {
 /// | 8 | session u64, 0 if it is for no session in particular |
 /// | 1 | verb |
 /// | … | body |
-public struct PeerFrame: Equatable, Sendable {
+package struct PeerFrame: Equatable, Sendable {
     /// The history that the reducer is in. If it is another one, the peer joins again.
-    public var history: History
+    package var history: History
     /// The epoch of the reducer that sent the frame. If it is a newer one, the peer joins again.
-    public var epoch: Epoch
+    package var epoch: Epoch
     /// The session that the message is for; `.none` if it is for none in particular.
-    public var session: SessionID
+    package var session: SessionID
     /// The content of the frame.
-    public var message: ToPeer
+    package var message: ToPeer
 
     /// Creates a frame from its parts.
-    public init(history: History, epoch: Epoch, session: SessionID, message: ToPeer) {
+    package init(history: History, epoch: Epoch, session: SessionID, message: ToPeer) {
         self.history = history
         self.epoch = epoch
         self.session = session
@@ -111,7 +111,7 @@ public struct PeerFrame: Equatable, Sendable {
 
     /// The whole frame.
     /// - Parameter topic: the topic under which PUB publishes the frame, as its prefix; or nil over ROUTER.
-    public func bytes(topic: Topic?) -> [UInt8] {
+    package func bytes(topic: Topic?) -> [UInt8] {
         var writer = ByteWriter(capacity: 96 + message.roomWanted)
         topic?.write(to: &writer)
         writer.fields(34) {
@@ -127,14 +127,14 @@ public struct PeerFrame: Equatable, Sendable {
 
     /// Reads a frame that came over ROUTER → DEALER.
     /// - Throws: `WireError` if the frame is truncated, too long or malformed, or of another protocol version.
-    public init(bytes: ArraySlice<UInt8>) throws(WireError) {
+    package init(bytes: ArraySlice<UInt8>) throws(WireError) {
         var reader = ByteReader(bytes)
         try self.init(from: &reader)
     }
 
     /// Reads a frame that came over PUB → SUB, with its topic.
     /// - Throws: `WireError` if topic or frame is truncated, too long or malformed, or of another protocol version.
-    public static func published(_ bytes: ArraySlice<UInt8>) throws(WireError) -> (topic: Topic, frame: PeerFrame) {
+    package static func published(_ bytes: ArraySlice<UInt8>) throws(WireError) -> (topic: Topic, frame: PeerFrame) {
         var reader = ByteReader(bytes)
         let topic = try Topic(from: &reader)
         return (topic, try PeerFrame(from: &reader))

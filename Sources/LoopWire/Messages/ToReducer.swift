@@ -1,5 +1,5 @@
-public import CBOR
-public import LoopCore
+package import CBOR
+package import LoopCore
 
 /// A message of a peer to the reducer over DEALER → ROUTER. Batches of entries use PUSH → PULL instead.
 ///
@@ -19,7 +19,7 @@ public import LoopCore
 /// | 10 | administration | request u64, an `AdministrationRequest` as CBOR: count u32, bytes |
 /// | 11 | transitions? | fingerprint u64, after u64 |
 /// | 12 | progress | session u64, epoch, reports: count u32, `AttemptProgress`… |
-public enum ToReducer: Equatable, Sendable {
+package enum ToReducer: Equatable, Sendable {
     /// The first message to the reducer's published address. It requests the loop and the addresses of the other sockets.
     case hello(name: String, schema: UInt64)
     /// A request to be admitted. The answer comes through the inbox, or as `refused` or `busy` over ROUTER.
@@ -68,7 +68,7 @@ public enum ToReducer: Equatable, Sendable {
 
     /// The whole frame.
     /// - Parameter loop: the sender's loop. A tool that knows none uses the value 0, and may request the status and administration.
-    public func bytes(loop: LoopID) -> [UInt8] {
+    package func bytes(loop: LoopID) -> [UInt8] {
         var writer = ByteWriter()
         writer.protocolVersion()
         writer.u64(loop.value)
@@ -126,7 +126,7 @@ public enum ToReducer: Equatable, Sendable {
     ///     the status and of operators are accepted too.
     /// - Throws: `WireError` if the frame is truncated, too long or malformed, of another protocol version or shard, or for
     ///   another loop.
-    public init(bytes: ArraySlice<UInt8>, loop: LoopID) throws(WireError) {
+    package init(bytes: ArraySlice<UInt8>, loop: LoopID) throws(WireError) {
         var reader = ByteReader(bytes)
         try reader.protocolVersion()
         let id = LoopID(value: try reader.u64())
@@ -165,7 +165,7 @@ public enum ToReducer: Equatable, Sendable {
 }
 
 /// How a fetched state is encoded. The raw values are on the wire.
-public enum StateForm: UInt8, Sendable {
+package enum StateForm: UInt8, Sendable {
     /// As one chunk.
     case whole = 0
     /// As chunks: a manifest, then the entries of the tracked dictionaries, some at a time.
@@ -195,33 +195,33 @@ public enum StateForm: UInt8, Sendable {
 /// | 4 + … | groups: count u32, strings |
 /// | 4 + n | a name for people |
 /// | 4 + … | the definition's feedbacks: count u32, strings "name@placement" |
-public struct JoinRequest: Equatable, Sendable {
+package struct JoinRequest: Equatable, Sendable {
     /// The peer's ID. The peer must subscribe to its inbox topic first.
-    public var peer: PeerID
+    package var peer: PeerID
     /// The session that the peer had last; `.none` for its first.
-    public var session: SessionID
+    package var session: SessionID
     /// The history of that session; `.none` without one.
-    public var history: History
+    package var history: History
     /// The newest epoch that the peer has seen; `.none` before the first. If the journal lacks it, history was lost.
-    public var epoch: Epoch
+    package var epoch: Epoch
     /// The newest watermark that the peer has seen in its session. If it is above the journal's, history was lost.
-    public var watermark: UInt64
+    package var watermark: UInt64
     /// The peer's schema; 0 for a tool that works with any.
-    public var schema: UInt64
+    package var schema: UInt64
     /// The fingerprint of the peer's definition; 0 for a peer without one.
-    public var fingerprint: UInt64
+    package var fingerprint: UInt64
     /// How many effects the peer may hold at once; 0 if it runs none. The reducer caps it at 65,536.
-    public var capacity: UInt32
+    package var capacity: UInt32
     /// The groups whose effects the peer serves. The reducer uses the first 64.
-    public var groups: [String]
+    package var groups: [String]
     /// A name for people, which the status shows.
-    public var name: String
+    package var name: String
     /// The definition's feedbacks as `name@placement`; empty for a peer without a definition. A reducer of a newer schema
     /// grants only effects of feedbacks that it has under the same name and placement.
-    public var feedbacks: [String]
+    package var feedbacks: [String]
 
     /// Creates a join request from its parts.
-    public init(
+    package init(
         peer: PeerID, session: SessionID, history: History, epoch: Epoch, watermark: UInt64, schema: UInt64,
         fingerprint: UInt64, capacity: UInt32, groups: [String], name: String, feedbacks: [String] = []
     ) {
@@ -277,23 +277,23 @@ public struct JoinRequest: Equatable, Sendable {
 /// | 8 | applied u64: the newest numbered inbox message applied |
 /// | 8 | settled u64: every outcome up to this number is known to the sender |
 /// | 4 | capacity u32: absolute, never an increment |
-public struct Heartbeat: Equatable, Sendable {
+package struct Heartbeat: Equatable, Sendable {
     /// The peer's session.
-    public var session: SessionID
+    package var session: SessionID
     /// The epoch in which the peer was admitted.
-    public var epoch: Epoch
+    package var epoch: Epoch
     /// The stamp of the newest tick received, in nanoseconds of the reducer's monotonic clock; 0 before the first. The
     /// lease runs from it for the silence limit.
-    public var echo: UInt64
+    package var echo: UInt64
     /// The number of the newest inbox message applied; 0 before the first.
-    public var applied: UInt64
+    package var applied: UInt64
     /// Every outcome up to this number is known to the peer, so the reducer need not keep it.
-    public var settled: UInt64
+    package var settled: UInt64
     /// How many effects the peer may hold at once now: absolute, never an increment. 0 while it is stopping.
-    public var capacity: UInt32
+    package var capacity: UInt32
 
     /// Creates a heartbeat from its parts.
-    public init(session: SessionID, epoch: Epoch, echo: UInt64, applied: UInt64, settled: UInt64, capacity: UInt32) {
+    package init(session: SessionID, epoch: Epoch, echo: UInt64, applied: UInt64, settled: UInt64, capacity: UInt32) {
         self.session = session
         self.epoch = epoch
         self.echo = echo

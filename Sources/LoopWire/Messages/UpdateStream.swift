@@ -1,11 +1,11 @@
 import CBOR
-public import LoopCore
+package import LoopCore
 
 /// A stream of state updates that observers follow: its form, its content and its interval. A topic names it, so that all
 /// observers with equal choices share one stream. Nothing is encoded for a stream without followers.
-public struct UpdateStream: Hashable, Comparable, Sendable {
+package struct UpdateStream: Hashable, Comparable, Sendable {
     /// The form of a stream's updates.
-    public enum Mode: UInt8, Hashable, Sendable {
+    package enum Mode: UInt8, Hashable, Sendable {
         /// Each update is a whole state.
         case full = 0x75  // "u"
         /// Each update has the changes since the previous one.
@@ -13,39 +13,39 @@ public struct UpdateStream: Hashable, Comparable, Sendable {
     }
 
     /// Whether the updates are whole states or deltas.
-    public var mode: Mode
+    package var mode: Mode
     /// The followed section; ``SectionID/whole`` for the whole state.
-    public var section: SectionID
+    package var section: SectionID
     /// The least time between two updates in milliseconds, or 0 for only the reducer's own limit, which always applies.
-    public var interval: UInt32
+    package var interval: UInt32
 
     /// Creates a stream from its parts.
-    public init(_ mode: Mode, of section: SectionID = .whole, interval: UInt32 = 0) {
+    package init(_ mode: Mode, of section: SectionID = .whole, interval: UInt32 = 0) {
         self.mode = mode
         self.section = section
         self.interval = interval
     }
 
     /// The order in which the reducer serves streams, equal in every process.
-    public static func < (a: UpdateStream, b: UpdateStream) -> Bool {
+    package static func < (a: UpdateStream, b: UpdateStream) -> Bool {
         (a.section.value, a.mode.rawValue, a.interval) < (b.section.value, b.mode.rawValue, b.interval)
     }
 }
 
 /// The ID of a section of the state in topics: a hash of the section's name, or 0 for the whole state.
-public struct SectionID: Hashable, Sendable {
+package struct SectionID: Hashable, Sendable {
     /// FNV-1a (64 bits) of the section's name, which is never 0; 0 for the whole state.
-    public var value: UInt64
+    package var value: UInt64
 
     /// Creates a section ID from its number in a topic.
-    public init(value: UInt64) { self.value = value }
+    package init(value: UInt64) { self.value = value }
 
     /// Creates the ID of the section with this name.
     /// - Parameter name: empty for the whole state.
-    public init(name: String) { value = name.isEmpty ? 0 : max(1, StableHash.fnv1a(name.utf8)) }
+    package init(name: String) { value = name.isEmpty ? 0 : max(1, StableHash.fnv1a(name.utf8)) }
 
     /// The whole state.
-    public static let whole = SectionID(value: 0)
+    package static let whole = SectionID(value: 0)
 }
 
 /// The changes that turn a base into a later state, or section of it.
@@ -58,18 +58,18 @@ public struct SectionID: Hashable, Sendable {
 /// | 1 | has a hash |
 /// | 8 | hash u64 of that state's encoding (only then) |
 /// | 4 + n | the delta: CBOR |
-public struct StateDelta: Equatable, Sendable {
+package struct StateDelta: Equatable, Sendable {
     /// The range of seqs at which the state was the base of the delta.
-    public var base: ClosedRange<Seq>
+    package var base: ClosedRange<Seq>
     /// The seq of the resulting state, above those of `base`.
-    public var seq: Seq
+    package var seq: Seq
     /// FNV-1a (64 bits) of the canonical bytes of the resulting state, or nil if this delta has none.
-    public var hash: UInt64?
+    package var hash: UInt64?
     /// The delta in CBOR, as ``Delta/apply(_:to:limits:)`` reads it.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
 
     /// Creates a delta from its parts.
-    public init(base: ClosedRange<Seq>, seq: Seq, hash: UInt64?, bytes: [UInt8]) {
+    package init(base: ClosedRange<Seq>, seq: Seq, hash: UInt64?, bytes: [UInt8]) {
         self.base = base
         self.seq = seq
         self.hash = hash

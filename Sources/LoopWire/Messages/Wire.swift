@@ -1,40 +1,40 @@
-public import CBOR
+package import CBOR
 import LoopCollections
 package import LoopCore
 
 /// Constants of the protocol. `docs/spec/1-PROTOCOL.md` defines them.
-public enum Wire {
+package enum Wire {
     /// The first byte of every header: the letter L.
-    public static let magic: UInt8 = 0x4c
+    package static let magic: UInt8 = 0x4c
     /// The version of the protocol.
-    public static let version: UInt8 = 1
+    package static let version: UInt8 = 1
     /// Reserved for loops divided into shards; always 0 in this version.
-    public static let shard: UInt16 = 0
+    package static let shard: UInt16 = 0
     /// The version in a frame of another protocol version, or nil if the frame is of this version or of none.
     ///
     /// The first two bytes after a topic have the same meaning in every version.
     /// - Parameter frame: the frame without a topic.
-    public static func foreignVersion(of frame: ArraySlice<UInt8>) -> UInt8? {
+    package static func foreignVersion(of frame: ArraySlice<UInt8>) -> UInt8? {
         guard frame.count >= 2, frame[frame.startIndex] == magic else { return nil }
         let other = frame[frame.startIndex + 1]
         return other == version ? nil : other
     }
 
     /// The largest message on any socket in bytes: 1 MiB. A socket disconnects the sender of a larger one.
-    public static let messageBytesMax = 1 << 20
+    package static let messageBytesMax = 1 << 20
     /// The largest subscription in bytes, longer than every topic. A publisher disconnects the sender of a larger one.
-    public static let subscriptionBytesMax = 512
+    package static let subscriptionBytesMax = 512
     /// The largest encoded request in bytes, 512 KiB, so that a grant fits into a message. An effect with a larger request
     /// is parked.
-    public static let requestBytesMax = 512 << 10
+    package static let requestBytesMax = 512 << 10
     /// The largest encoded answer in bytes. A larger one is not sent.
-    public static let answerBytesMax = 512 << 10
+    package static let answerBytesMax = 512 << 10
     /// The longest name of a peer, a loop, a section or a group of effects, in bytes of UTF-8.
-    public static let nameBytesMax = 128
+    package static let nameBytesMax = 128
     /// The longest text that identifies a feedback, "name@placement", in bytes of UTF-8.
     package static let feedbackBytesMax = 2 * nameBytesMax + 1
     /// How many groups a peer may serve, and how many feedbacks a definition may have.
-    public static let namesMax = 4096
+    package static let namesMax = 4096
 }
 
 /// Fixed-width topics, so that none is a prefix of another.
@@ -48,7 +48,7 @@ public enum Wire {
 /// | 8 | section u64 (whole states and deltas only) |
 /// | 4 | interval u32 in milliseconds (whole states and deltas only) |
 /// | 8 | fingerprint u64 of the definition (events only) |
-public enum Topic: Hashable, Sendable {
+package enum Topic: Hashable, Sendable {
     /// The messages for one peer.
     case inbox(LoopID, PeerID)
     /// Whole states or deltas, for all observers that chose the same stream.
@@ -61,7 +61,7 @@ public enum Topic: Hashable, Sendable {
     case tick(LoopID)
 
     /// The topic as PUB prefixes frames with it and SUB subscribes to it: 11 to 27 bytes, by its kind.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var writer = ByteWriter()
         write(to: &writer)
         return writer.bytes
@@ -69,7 +69,7 @@ public enum Topic: Hashable, Sendable {
 
     /// Reads a whole topic.
     /// - Throws: `WireError` if the bytes are truncated, too long, of another shard or of an unknown channel.
-    public init(bytes: ArraySlice<UInt8>) throws(WireError) {
+    package init(bytes: ArraySlice<UInt8>) throws(WireError) {
         var reader = ByteReader(bytes)
         self = try Topic(from: &reader)
         try reader.end()

@@ -1,11 +1,11 @@
 import Linux
-public import LoopNode
+package import LoopNode
 
 /// The program `loopctl`, which starts loops on this machine, and watches and steers loops anywhere.
 ///
 /// Exit codes: 0 and 1 are a verdict (of the job, `ready`, `send` or `verify`; a refusal of the reducer is 1). 2 means that a
 /// command could not run, and 64 wrong usage.
-public enum ControlProgram {
+package enum ControlProgram {
     private static let subcommands: [Subcommand] = [
         UpCommand.subcommand, StatusCommand.subcommand, ReadyCommand.subcommand, TailCommand.subcommand,
         SendCommand.subcommand, ParkedCommand.subcommand, QuarantineCommand.subcommand, SchedulesCommand.subcommand,
@@ -15,7 +15,7 @@ public enum ControlProgram {
     ]
 
     /// The command line, for its help and for tests.
-    public static let command = Command(
+    package static let command = Command(
         "loopctl", abstract: "Start, watch and steer loops.",
         discussion: "Every option can come from the environment too: the variable is shown with it.",
         subcommands: subcommands.map(\.command), version: LoopVersion.current)
@@ -25,7 +25,7 @@ public enum ControlProgram {
     /// - Parameters:
     ///   - arguments: the words after the program's name.
     ///   - environment: all variables.
-    public static func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
+    package static func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
         do {
             try DescriptorLimit.ensure()
             switch try command.parse(arguments, environment: environment, width: Terminal.helpWidth) {
@@ -44,7 +44,7 @@ public enum ControlProgram {
     }
 
     /// Runs this process's own command line, and exits.
-    public static func main() async -> Never {
+    package static func main() async -> Never {
         let code = await ProgramArguments.run("loopctl") { await run($0, environment: $1) }
         StandardOutput.exit(code, "loopctl")
     }

@@ -94,12 +94,12 @@ struct Evidence: Sendable {
 }
 
 /// A violation of a check.
-public struct Violation: Equatable, Sendable, CustomStringConvertible {
+package struct Violation: Equatable, Sendable, CustomStringConvertible {
     /// The check that it violates.
-    public let check: String
-    public let what: String
+    package let check: String
+    package let what: String
 
-    public var description: String { "\(check): \(what)" }
+    package var description: String { "\(check): \(what)" }
 }
 
 /// One check of a run.

@@ -2,10 +2,10 @@ import LoopCollections
 import LoopNode
 
 /// The reason why a run could not continue, for people.
-public struct ChaosFailure: Error, Sendable, CustomStringConvertible {
-    public let description: String
+package struct ChaosFailure: Error, Sendable, CustomStringConvertible {
+    package let description: String
 
-    public init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }
 
 /// A program that runs to its end.

@@ -1,7 +1,7 @@
 /// The result of a run: the faults, the work that was done meanwhile, and the violations.
-public struct ChaosReport: Sendable {
-    public let plan: ChaosPlan
-    public let violations: [Violation]
+package struct ChaosReport: Sendable {
+    package let plan: ChaosPlan
+    package let violations: [Violation]
     let evidence: Evidence
     let throughput: Throughput
 
@@ -12,23 +12,23 @@ public struct ChaosReport: Sendable {
         throughput = evidence.throughput
     }
 
-    public var isClean: Bool { violations.isEmpty }
+    package var isClean: Bool { violations.isEmpty }
 
     /// How often a kind of fault took effect.
-    public func felt(_ kind: FaultKind) -> Int { evidence.felt[kind] ?? 0 }
+    package func felt(_ kind: FaultKind) -> Int { evidence.felt[kind] ?? 0 }
 
-    public var kills: Int { FaultKind.allCases.reduce(0) { $0 + ($1.isKill ? felt($1) : 0) } }
+    package var kills: Int { FaultKind.allCases.reduce(0) { $0 + ($1.isKill ? felt($1) : 0) } }
     /// The number of starts after the first of each process.
-    public var restarts: Int { evidence.starts.values.reduce(0) { $0 + $1 - 1 } }
+    package var restarts: Int { evidence.starts.values.reduce(0) { $0 + $1 - 1 } }
     /// Events applied in the whole run.
-    public var eventsApplied: UInt64 { evidence.seq }
-    public var eventsPerSecond: Double { throughput.perSecond }
+    package var eventsApplied: UInt64 { evidence.seq }
+    package var eventsPerSecond: Double { throughput.perSecond }
 
     /// The reducer's refusals and drops by reason: the sum of the last known counters of each epoch.
-    public var refusals: [String: UInt64] { evidence.counters.filter { $0.value > 0 } }
+    package var refusals: [String: UInt64] { evidence.counters.filter { $0.value > 0 } }
 
     /// The report for people: a line for each number, then the violations, then the command that repeats the run.
-    public var text: String {
+    package var text: String {
         var lines = ["seed \(plan.seed), \(plan.duration.shown), \(plan.workers) workers, \(ChaosPlan.clients) clients"]
         lines.append("kills \(kills), restarts \(restarts)")
         for kind in evidence.schedule.kinds { lines.append("  \(kind.rawValue): \(felt(kind))") }

@@ -1,7 +1,7 @@
 /// The options of a run.
-public struct ChaosPlan: Sendable {
+package struct ChaosPlan: Sendable {
     /// Where the reducer keeps its journal.
-    public enum JournalKind: String, CaseIterable, Sendable {
+    package enum JournalKind: String, CaseIterable, Sendable {
         /// In a file, so that acknowledged events survive every fault of the run.
         case file
         /// In memory, so that a killed reducer forgets, which the run must notice.
@@ -11,31 +11,31 @@ public struct ChaosPlan: Sendable {
     }
 
     /// When the run's folder, with the journal, the logs and the pages, is kept.
-    public enum Keeping: Sendable {
+    package enum Keeping: Sendable {
         case never
         case onViolation
         case always
     }
 
-    public var seed: UInt64
-    public var duration: Duration
-    public var workers: Int
-    public var journal: JournalKind
+    package var seed: UInt64
+    package var duration: Duration
+    package var workers: Int
+    package var journal: JournalKind
     /// With a database: the number of its servers, 1 or 3.
-    public var servers: Int
+    package var servers: Int
     /// With a database: the number of reducers.
-    public var reducers: Int
+    package var reducers: Int
     /// Whether the reducer's process has no faults.
-    public var sparesReducer: Bool
+    package var sparesReducer: Bool
     /// How many effects one more worker holds all the time; 0 for no such worker.
-    public var held: Int
+    package var held: Int
     /// Whether a part that cannot run here is a violation.
-    public var mustRunAll: Bool
-    public var keeping: Keeping
+    package var mustRunAll: Bool
+    package var keeping: Keeping
     /// The folder of `loop-reducer` and `loop-effect`.
-    public var executables: String
+    package var executables: String
 
-    public init(
+    package init(
         seed: UInt64, duration: Duration = ChaosSchedule.durationMin, workers: Int = 3, journal: JournalKind = .file,
         servers: Int = 3, reducers: Int = reducersByDefault, sparesReducer: Bool = false, held: Int = heldByDefault,
         mustRunAll: Bool = false, keeping: Keeping = .onViolation, executables: String
@@ -55,8 +55,8 @@ public struct ChaosPlan: Sendable {
     }
 
     /// More than fit into one message when a worker claims them.
-    public static let heldByDefault = 40_000
-    public static let reducersByDefault = 3
+    package static let heldByDefault = 40_000
+    package static let reducersByDefault = 3
     static let clients = 2
     /// A worker that is silent for longer loses its effects. Some faults are shorter than this, some longer.
     static let silenceLimit = "1s"
@@ -77,7 +77,7 @@ public struct ChaosPlan: Sendable {
     static let settleLimit = Duration.seconds(30)
 
     /// The command that repeats the run's schedule.
-    public var command: String {
+    package var command: String {
         var words = ["loop-chaos", "--seed", "\(seed)", "--duration", "\(duration.components.seconds)s"]
         if workers != 3 { words += ["--workers", "\(workers)"] }
         if journal != .file { words += ["--journal", journal.rawValue] }

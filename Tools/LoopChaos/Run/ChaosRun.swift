@@ -5,9 +5,9 @@ import LoopCore
 import LoopNode
 
 /// One run: it starts everything, breaks it by the schedule, lets it settle, and collects the evidence.
-public struct ChaosRun: Sendable {
-    public let plan: ChaosPlan
-    public let schedule: ChaosSchedule
+package struct ChaosRun: Sendable {
+    package let plan: ChaosPlan
+    package let schedule: ChaosSchedule
     private let say: @Sendable (String) -> Void
     private let felt = Locked<[FaultKind: Int]>([:])
     private let problems = Locked<[String]>([])
@@ -17,7 +17,7 @@ public struct ChaosRun: Sendable {
     private let lives = Locked<(started: Duration?, all: [Range<Duration>])>((nil, []))
 
     /// - Parameter say: called with lines for people, one at a time.
-    public init(_ plan: ChaosPlan, say: @escaping @Sendable (String) -> Void) {
+    package init(_ plan: ChaosPlan, say: @escaping @Sendable (String) -> Void) {
         self.plan = plan
         self.say = say
         if plan.journal == .postgres {
@@ -32,7 +32,7 @@ public struct ChaosRun: Sendable {
     }
 
     /// - Throws: the obstacle to the run, such as missing executables or no space for a folder; `CancellationError`.
-    public func run() async throws -> ChaosReport {
+    package func run() async throws -> ChaosReport {
         let folder = try RunFolder()
         let holders: [Target] = plan.held > 0 ? [.holder] : []
         var peers =

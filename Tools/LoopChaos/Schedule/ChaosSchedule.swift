@@ -5,28 +5,28 @@ import LoopCore
 /// Four sequences are drawn independently: faults of the reducer's process, of the workers' processes, of the network and
 /// of the proxies. No target has two faults of one sort at once; faults of different sorts overlap freely. Kinds are drawn
 /// from a bag that is refilled when it is empty, so that each has its share in every run.
-public struct ChaosSchedule: Equatable, Sendable {
+package struct ChaosSchedule: Equatable, Sendable {
     /// The shortest run that has time for every kind and for a calm span.
-    public static let durationMin = Duration.seconds(30)
+    package static let durationMin = Duration.seconds(30)
     private static let durationLeast = Duration.seconds(5)
 
-    public let seed: UInt64
-    public let duration: Duration
-    public let workers: Int
-    public let clients: Int
+    package let seed: UInt64
+    package let duration: Duration
+    package let workers: Int
+    package let clients: Int
     /// The number of servers of the journal's database; 0 for one reducer without a database.
-    public let servers: Int
+    package let servers: Int
     /// The faults, in the order of their times.
-    public internal(set) var faults: [Fault] = []
+    package internal(set) var faults: [Fault] = []
     /// Spans without a fault of the reducer, one in every half minute, in which its throughput is judged.
-    public private(set) var calm: [Range<Duration>] = []
+    package private(set) var calm: [Range<Duration>] = []
 
     /// - Parameters:
     ///   - duration: at least 5 s; below ``durationMin`` some kinds may be missing.
     ///   - workers: at least 2. The first connects to the reducer directly, the others through proxies.
     ///   - sparesReducer: whether the reducer's process has no faults.
     ///   - holds: whether a worker holds many effects, and is killed and terminated too.
-    public init(
+    package init(
         seed: UInt64, duration: Duration, workers: Int = 3, clients: Int = 2, sparesReducer: Bool = false,
         holds: Bool = false
     ) {
@@ -53,15 +53,15 @@ public struct ChaosSchedule: Equatable, Sendable {
     }
 
     /// Whether the target's traffic goes through a proxy.
-    public static func isProxied(_ target: Target) -> Bool {
+    package static func isProxied(_ target: Target) -> Bool {
         target != .reducer && target != .worker(1) && target != .holder
     }
 
     /// The number of faults of each kind.
-    public var counts: [FaultKind: Int] { faults.reduce(into: [:]) { $0[$1.kind, default: 0] += 1 } }
+    package var counts: [FaultKind: Int] { faults.reduce(into: [:]) { $0[$1.kind, default: 0] += 1 } }
 
     /// The kinds of faults in such runs.
-    public var kinds: [FaultKind] { servers > 0 ? FaultKind.ofDatabase(servers: servers) : FaultKind.ofOneReducer }
+    package var kinds: [FaultKind] { servers > 0 ? FaultKind.ofDatabase(servers: servers) : FaultKind.ofOneReducer }
 
     // MARK: Drawing
 

@@ -1,5 +1,5 @@
 /// The target of a fault.
-public enum Target: Hashable, Comparable, Sendable, CustomStringConvertible {
+package enum Target: Hashable, Comparable, Sendable, CustomStringConvertible {
     case reducer
     /// A worker, numbered from 1.
     case worker(Int)
@@ -22,7 +22,7 @@ public enum Target: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// An observer, numbered from 1.
     case observer(Int)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .reducer: "reducer"
         case .worker(let number): "worker-\(number)"
@@ -40,7 +40,7 @@ public enum Target: Hashable, Comparable, Sendable, CustomStringConvertible {
 }
 
 /// The direction in which no packet passes, as seen from a peer.
-public enum Direction: String, CaseIterable, Sendable {
+package enum Direction: String, CaseIterable, Sendable {
     case toReducer = "to the reducer"
     case toPeer = "to the peer"
     case both = "both ways"
@@ -56,9 +56,9 @@ public enum Direction: String, CaseIterable, Sendable {
 }
 
 /// One fault, with its time and its duration.
-public struct Fault: Equatable, Sendable, CustomStringConvertible {
+package struct Fault: Equatable, Sendable, CustomStringConvertible {
     /// The kinds of trouble, with their parameters.
-    public enum Trouble: Equatable, Sendable {
+    package enum Trouble: Equatable, Sendable {
         /// SIGKILL, and a restart at the end.
         case kill
         /// SIGTERM, and a restart at the end.
@@ -84,15 +84,15 @@ public struct Fault: Equatable, Sendable, CustomStringConvertible {
     }
 
     /// The time since the beginning.
-    public var at: Duration
+    package var at: Duration
     /// How long it lasts, or how long a process is away.
-    public var lasts: Duration
-    public var target: Target
-    public var trouble: Trouble
+    package var lasts: Duration
+    package var target: Target
+    package var trouble: Trouble
 
-    public var end: Duration { at + lasts }
+    package var end: Duration { at + lasts }
 
-    public var kind: FaultKind {
+    package var kind: FaultKind {
         switch (trouble, target) {
         case (.kill, .leader): .leaderKilled
         case (.terminate, .leader): .leaderStopped
@@ -145,7 +145,7 @@ public struct Fault: Equatable, Sendable, CustomStringConvertible {
     }
 
     /// Such as `3.250 s  kill the reducer, away for 0.410 s`.
-    public var description: String {
+    package var description: String {
         let what =
             switch trouble {
             case .kill: "kill \(target), away for \(lasts.shown)"
@@ -167,7 +167,7 @@ public struct Fault: Equatable, Sendable, CustomStringConvertible {
 }
 
 /// The kinds of faults, each of which must occur in every run.
-public enum FaultKind: String, CaseIterable, Sendable {
+package enum FaultKind: String, CaseIterable, Sendable {
     case reducerKilled = "reducer killed"
     case reducerTerminated = "reducer terminated"
     case reducerFrozen = "reducer frozen"
@@ -198,7 +198,7 @@ public enum FaultKind: String, CaseIterable, Sendable {
     case noQuorum = "no replica answers"
 
     /// The kinds in a run with one reducer.
-    public static let ofOneReducer: [FaultKind] = [
+    package static let ofOneReducer: [FaultKind] = [
         .reducerKilled, .reducerTerminated, .reducerFrozen, .workerKilled, .workerTerminated, .workerFrozen, .loss,
         .oneWayPartition, .partition, .delay, .stall, .cut,
     ]
@@ -209,12 +209,12 @@ public enum FaultKind: String, CaseIterable, Sendable {
     ]
 
     /// The kinds in a run whose journal is in a database.
-    public static func ofDatabase(servers: Int) -> [FaultKind] {
+    package static func ofDatabase(servers: Int) -> [FaultKind] {
         allCases.filter { !$0.isOfReducer && (servers > 1 || !ofReplicas.contains($0)) }
     }
 
     /// Whether it requires network namespaces and a packet filter.
-    public var needsNetwork: Bool {
+    package var needsNetwork: Bool {
         switch self {
         case .loss, .oneWayPartition, .partition, .leaderPartition, .severed, .standbyPartition, .primaryPartition,
             .replicaPartition:
@@ -233,7 +233,7 @@ public enum FaultKind: String, CaseIterable, Sendable {
     }
 
     /// Whether it affects the process of the only reducer.
-    public var isOfReducer: Bool { self == .reducerKilled || self == .reducerTerminated || self == .reducerFrozen }
+    package var isOfReducer: Bool { self == .reducerKilled || self == .reducerTerminated || self == .reducerFrozen }
 }
 
 extension Fault.Trouble {

@@ -1,51 +1,51 @@
 /// The settings of a check, apart from the limits of its effects.
-public struct CheckSettings: Codable, Equatable, Sendable {
+package struct CheckSettings: Codable, Equatable, Sendable {
     /// The normalised URL at which the check begins, or empty if there is nothing to check.
-    public var site = ""
+    package var site = ""
     /// Whether links to other sites are checked.
-    public var checksExternal = false
+    package var checksExternal = false
     /// The largest number of pages that are read, or nil for no limit.
-    public var pagesMax: Int?
+    package var pagesMax: Int?
     /// The URLs that are not checked: those that begin with one of these, or match it if it has a `*`.
-    public var ignored: [String] = []
+    package var ignored: [String] = []
     /// Whether URLs of the site are reported relative to its root: `/book/a.html`.
-    public var isRelative = false
+    package var isRelative = false
     /// How each URL is fetched.
-    public var limits = FetchLimits()
+    package var limits = FetchLimits()
 
-    public init() {}
+    package init() {}
 }
 
 /// The limits of a fetch. They are part of every job, so that a worker needs no arguments.
-public struct FetchLimits: Codable, Hashable, Sendable {
+package struct FetchLimits: Codable, Hashable, Sendable {
     /// The limit of one answer, in milliseconds.
-    public var timeoutMilliseconds = 30_000
+    package var timeoutMilliseconds = 30_000
     /// How often a fetch with a transient failure is retried.
-    public var retries = 3
+    package var retries = 3
     /// The limit of a page's body, in bytes.
-    public var bodyBytesMax = 10 << 20
+    package var bodyBytesMax = 10 << 20
     /// The `User-Agent` header.
-    public var userAgent = "Loop/1 (link checker)"
+    package var userAgent = "Loop/1 (link checker)"
 
-    public init() {}
+    package init() {}
 }
 
 /// One URL to fetch, with everything that a worker needs.
-public struct FetchJob: Codable, Hashable, Sendable {
+package struct FetchJob: Codable, Hashable, Sendable {
     /// The number of the target in the state.
-    public var target: UInt32
+    package var target: UInt32
     /// The URL, without a fragment.
-    public var url: String
+    package var url: String
     /// The site's folder without its closing slash. URLs that begin with it and a slash are in scope.
-    public var base: String
+    package var base: String
     /// Whether a page is requested, with its links and anchors; else only whether the URL answers.
-    public var isPageWanted: Bool
+    package var isPageWanted: Bool
     /// Whether a redirect is followed with the cookies of the steps, because these lead back to it.
-    public var keepsCookies: Bool
-    public var limits: FetchLimits
+    package var keepsCookies: Bool
+    package var limits: FetchLimits
 
     /// Host and port, for the limits per host.
-    public var host: String {
+    package var host: String {
         guard let slashes = url.firstRange(of: "://") else { return "" }
         let authority = url[slashes.upperBound...].prefix { $0 != "/" }
         return String(authority.split(separator: "@").last ?? authority)

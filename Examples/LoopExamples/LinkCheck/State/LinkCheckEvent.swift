@@ -1,6 +1,6 @@
 extension LinkCheck {
     /// The events of one target.
-    public enum Event: Codable, Equatable, Sendable {
+    package enum Event: Codable, Equatable, Sendable {
         /// A part of a page that is too large for one event. Parts come in order before `fetched`; number 0 starts over.
         case part(target: UInt32, number: Int, content: PageContent)
         /// The target has answered.
@@ -10,21 +10,21 @@ extension LinkCheck {
     }
 
     /// A server's answer.
-    public struct Answer: Codable, Equatable, Sendable {
+    package struct Answer: Codable, Equatable, Sendable {
         /// The HTTP status.
-        public var status: Int
+        package var status: Int
         /// The target of a redirect, as a line of `LinkLines` with at most one fragment.
-        public var location: String?
+        package var location: String?
         /// The content of the page, or nil if the answer is no page.
-        public var page: PageContent?
+        package var page: PageContent?
         /// Why a page was not read, or not fully, or why the answer is no page. Nil if the page was read.
-        public var unread: String?
+        package var unread: String?
         /// Whether a redirect sets a cookie.
-        public var setsCookie = false
+        package var setsCookie = false
         /// The job's `keepsCookies`.
-        public var keptCookies = false
+        package var keptCookies = false
 
-        public init(status: Int, location: String? = nil, page: PageContent? = nil, unread: String? = nil) {
+        package init(status: Int, location: String? = nil, page: PageContent? = nil, unread: String? = nil) {
             self.status = status
             self.location = location
             self.page = page
@@ -33,13 +33,13 @@ extension LinkCheck {
     }
 
     /// The links and the anchors of a page, or of a part of it, packed.
-    public struct PageContent: Codable, Equatable, Sendable {
+    package struct PageContent: Codable, Equatable, Sendable {
         /// Links as lines: `/path#fragment#fragment`, or an absolute URL instead of the path.
-        public var links: String
+        package var links: String
         /// Sorted 64-bit FNV-1a hashes of the anchors, little-endian.
-        public var anchors: [UInt8]
+        package var anchors: [UInt8]
 
-        public init(links: String = "", anchors: [UInt8] = []) {
+        package init(links: String = "", anchors: [UInt8] = []) {
             self.links = links
             self.anchors = anchors
         }

@@ -6,7 +6,7 @@ extension LinkCheckState: Codable {
             parts, cookieSteps, cookieRetries
     }
 
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         self.init(CheckSettings())
         settings = try container.decode(CheckSettings.self, forKey: .settings)
@@ -48,7 +48,7 @@ extension LinkCheckState: Codable {
         restoreRequests()
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(settings, forKey: .settings)
         try container.encode(base, forKey: .base)

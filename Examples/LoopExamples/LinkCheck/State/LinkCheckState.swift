@@ -1,24 +1,24 @@
-public import LoopCollections
+package import LoopCollections
 
 /// The knowledge about a site, small enough that 50,000 pages fit easily into memory.
 ///
 /// Names, fragments and errors are numbered once. Of a page only the anchors are kept, as hashes. A link is kept until its target
 /// is known. After that it is kept only if the report needs it: to a broken target, to a redirect, or to a missing anchor.
-public struct LinkCheckState: Sendable {
+package struct LinkCheckState: Sendable {
     /// The longest chain of redirects that is followed.
     static let hopsMax: UInt8 = 10
 
-    public internal(set) var settings: CheckSettings
+    package internal(set) var settings: CheckSettings
     /// The site's folder without its closing slash.
-    public internal(set) var base: String
+    package internal(set) var base: String
     /// The number of parsed pages.
-    public internal(set) var pagesCount = 0
+    package internal(set) var pagesCount = 0
     /// The number of distinct pairs of a page and a target with its fragment.
-    public internal(set) var linksCount = 0
+    package internal(set) var linksCount = 0
     /// How many of these are known to be broken. Redirects are judged only at the end.
-    public internal(set) var brokenLinksCount = 0
+    package internal(set) var brokenLinksCount = 0
     /// The number of targets whose phase is final.
-    public internal(set) var doneCount = 0
+    package internal(set) var doneCount = 0
     /// Journaled times of the first and the last event.
     var firstTime: Int64?
     var lastTime: Int64?
@@ -49,16 +49,16 @@ public struct LinkCheckState: Sendable {
     }
 
     /// The jobs to run, by target: every target without an answer, in the order in which it was found.
-    public var requests: TrackedDictionary<UInt32, FetchJob> { frontier.requests }
+    package var requests: TrackedDictionary<UInt32, FetchJob> { frontier.requests }
 
     /// How many targets to fetch are known, fetched ones included.
-    public var foundCount: Int { frontier.queue.count - cookieRetries.count }
+    package var foundCount: Int { frontier.queue.count - cookieRetries.count }
 
     /// Whether everything is done.
-    public var isFinished: Bool { !settings.site.isEmpty && frontier.isDrained }
+    package var isFinished: Bool { !settings.site.isEmpty && frontier.isDrained }
 
     /// Journaled seconds between the first and the last answer.
-    public var seconds: Double {
+    package var seconds: Double {
         guard let firstTime, let lastTime else { return 0 }
         return Double(lastTime - firstTime) / 1000
     }

@@ -30,22 +30,22 @@ public final class ViewServer: Sendable {
         /// The largest number of updates per second.
         public var framesPerSecond = 20
         /// The largest number of sessions at a time. Beyond it, the sessions that have been idle longest end.
-        public var sessionsMax = 1000
+        package var sessionsMax = 1000
         /// How long a session may be idle before it ends.
-        public var sessionIdleLimit: Duration = .seconds(600)
+        package var sessionIdleLimit: Duration = .seconds(600)
         /// The largest number of connections at a time. Each open page has one.
-        public var connectionsMax = 2000
+        package var connectionsMax = 2000
         /// Threads that answer requests, 1 to 64. Users' actions run on them.
-        public var threads = 2
+        package var threads = 2
         /// The largest form that is read, in bytes.
-        public var formBytesMax = 1 << 20
+        package var formBytesMax = 1 << 20
 
         /// Creates the default options.
         public init() {}
     }
 
     /// The port that the server listens on.
-    public let port: UInt16
+    package let port: UInt16
     private let host: String
     private let pages: PageCache
     private let daemon: Locked<HTTPDaemon?>

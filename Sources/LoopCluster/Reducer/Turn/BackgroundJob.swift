@@ -4,7 +4,7 @@ import LoopWire
 /// Work on a copy of the state that would make the loop pause. Another thread does it, and returns the result.
 ///
 /// The copy shares its tracked dictionaries with the state that continues, so that copying a large state is cheap.
-public struct BackgroundJob: Sendable {
+package struct BackgroundJob: Sendable {
     enum Work: Sendable {
         /// Hashes everything that the journal determines.
         case digest(JournaledState)
@@ -21,7 +21,7 @@ public struct BackgroundJob: Sendable {
     }
 
     /// The result of a background job, for the machine that requested it.
-    public struct Result: Sendable {
+    package struct Result: Sendable {
         let epoch: Epoch
         let number: UInt64
         let outcome: Outcome
@@ -35,7 +35,7 @@ public struct BackgroundJob: Sendable {
     package var isDigest: Bool { if case .digest = work { true } else { false } }
 
     /// Does the work, on any thread.
-    public func run() -> Result {
+    package func run() -> Result {
         switch work {
         case .digest(let core):
             let (hash, bytes) = core.digest()

@@ -1,9 +1,9 @@
-public import LoopCore
-public import LoopWire
+package import LoopCore
+package import LoopWire
 
 /// News for people about a turn of the reducer. The shell writes it into its log once its turn is durable. Nothing else depends
 /// on it.
-public enum ReducerNews: Equatable, Sendable {
+package enum ReducerNews: Equatable, Sendable {
     /// A peer has claimed what it runs, and takes part from here on.
     case joined(NewsOfPeer)
     /// A peer's session has ended.
@@ -48,7 +48,7 @@ public enum ReducerNews: Equatable, Sendable {
     case definitionUpgrade(NewsOfUpgrade)
 
     /// Why a session ended.
-    public enum Parting: String, Equatable, Sendable {
+    package enum Parting: String, Equatable, Sendable {
         /// Its peer has said goodbye.
         case goodbye
         /// Its peer was silent for too long.
@@ -61,16 +61,16 @@ public enum ReducerNews: Equatable, Sendable {
 }
 
 /// A reducer that claims to lead.
-public struct LeaderFound: Hashable, Sendable {
+package struct LeaderFound: Hashable, Sendable {
     /// The address at which it answered.
-    public var address: String
+    package var address: String
     /// The history in which it leads.
-    public var history: History
+    package var history: History
     /// The epoch in which it leads, or `Epoch.none` if that is not known.
-    public var epoch: Epoch
+    package var epoch: Epoch
 
     /// Creates it from its parts.
-    public init(address: String, history: History, epoch: Epoch = .none) {
+    package init(address: String, history: History, epoch: Epoch = .none) {
         self.address = address
         self.history = history
         self.epoch = epoch
@@ -78,30 +78,30 @@ public struct LeaderFound: Hashable, Sendable {
 }
 
 /// The peer that news is about.
-public struct NewsOfPeer: Equatable, Sendable {
+package struct NewsOfPeer: Equatable, Sendable {
     /// The peer.
-    public var peer: PeerID
+    package var peer: PeerID
     /// Its session.
-    public var session: SessionID
+    package var session: SessionID
     /// Its name for people; empty if it has none, or was not here in this epoch.
-    public var name: String
+    package var name: String
     /// Whether it serves groups of effects.
-    public var isWorker: Bool
+    package var isWorker: Bool
 }
 
 /// A feedback whose effects wait for a worker.
-public struct NewsOfUnserved: Equatable, Sendable {
+package struct NewsOfUnserved: Equatable, Sendable {
     /// The name of the feedback.
-    public var feedback: String
+    package var feedback: String
     /// The group of workers in which its effects are placed.
-    public var group: String
+    package var group: String
     /// How many of its effects wait, or belong to silent workers.
-    public var effects: Int
+    package var effects: Int
     /// How many present workers of the group do not list the feedback.
-    public var others = 0
+    package var others = 0
 
     /// The fact and the remedy in one line, for people.
-    public var text: String {
+    package var text: String {
         let who = effects == 1 ? "1 effect of \"\(feedback)\" waits" : "\(effects) effects of \"\(feedback)\" wait"
         let fact = "\(who), and no worker serves it"
         if others == 0 { return "\(fact); start one of the group \"\(group)\" (--group)" }
@@ -111,37 +111,37 @@ public struct NewsOfUnserved: Equatable, Sendable {
 }
 
 /// An attempt that has failed.
-public struct NewsOfFailure: Equatable, Sendable {
+package struct NewsOfFailure: Equatable, Sendable {
     /// The effect.
-    public var effect: EffectID
+    package var effect: EffectID
     /// The name of its feedback.
-    public var feedback: String
+    package var feedback: String
     /// The attempt, or `.none` if the effect was never granted.
-    public var attempt: Attempt
+    package var attempt: Attempt
     /// How often the effect has failed, including this time.
-    public var failures: UInt32
+    package var failures: UInt32
     /// The message of the effect's body or of the reducer.
-    public var reason: String
+    package var reason: String
     /// How much news of this kind and feedback was left out since the last one.
-    public var suppressed = 0
+    package var suppressed = 0
 }
 
 /// News of a definition that has taken over from another one.
-public struct NewsOfUpgrade: Equatable, Sendable {
+package struct NewsOfUpgrade: Equatable, Sendable {
     /// The fingerprint of the definition before.
-    public var fingerprintBefore: UInt64
+    package var fingerprintBefore: UInt64
     /// The schema of the definition before.
-    public var schemaBefore: UInt64
+    package var schemaBefore: UInt64
     /// The fingerprint of the present definition.
-    public var fingerprint: UInt64
+    package var fingerprint: UInt64
     /// The schema of the present definition.
-    public var schema: UInt64
+    package var schema: UInt64
     /// How many effects are not wanted any more.
-    public var cancelled: Int
+    package var cancelled: Int
     /// How many effects are new.
-    public var started: Int
+    package var started: Int
     /// How many effects continue with another request.
-    public var updated: Int
+    package var updated: Int
 
     init(from before: DefinitionRecord, to now: DefinitionRecord, _ changes: [LiveChange]) {
         fingerprintBefore = before.fingerprint

@@ -1,11 +1,11 @@
-public import LoopKeys
+package import LoopKeys
 
 /// The keys that a reducer admits, by the files of its folder at one time.
-public struct AllowedKeyFiles: Hashable, Sendable {
+package struct AllowedKeyFiles: Hashable, Sendable {
     /// The keys of the valid files.
-    public let keys: AllowedKeys
+    package let keys: AllowedKeys
     /// The refused files, for the log, in the order of their names. Their keys are not admitted.
-    public let refused: [KeyFileError]
+    package let refused: [KeyFileError]
 
     /// Admits nothing, for this reason.
     init(refusing error: KeyFileError) {

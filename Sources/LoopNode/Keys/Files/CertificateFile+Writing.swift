@@ -1,5 +1,5 @@
 internal import Linux
-public import LoopKeys
+package import LoopKeys
 
 extension CertificateFile {
     /// Writes the two files of a key pair, the secret one first. Each appears under its name complete and synced, or not at all.
@@ -13,7 +13,7 @@ extension CertificateFile {
     ///   - other: the path for `NAME.key`.
     ///   - replacing: whether existing files are replaced. A link is replaced, not its target.
     /// - Throws: ``KeyFileError``. Without `replacing`, no file has either name then, unless the folder could not be synced.
-    public static func write(
+    package static func write(
         _ certificate: SecretCertificate, secret: String, public other: String, replacing: Bool = false
     ) throws(KeyFileError) {
         if !replacing {

@@ -1,20 +1,20 @@
 internal import Glibc
 internal import Linux
-public import LoopKeys
+package import LoopKeys
 
 /// Certificates as files: `NAME.key` for others, `NAME.key_secret` only for the owner of the key.
-public enum CertificateFile {
+package enum CertificateFile {
     /// Reads a `.key` file. A symbolic link is followed.
     /// - Throws: ``KeyFileError`` if the file is unreadable, is not a certificate, or has a secret key. Also if its owner is
     ///   neither root nor this process's user, or if others may change it.
-    public static func readPublic(_ path: String) throws(KeyFileError) -> Certificate {
+    package static func readPublic(_ path: String) throws(KeyFileError) -> Certificate {
         try readPublic(path, user: System.userID)
     }
 
     /// Reads a `.key_secret` file.
     /// - Throws: ``KeyFileError`` if the file is unreadable, or is not a certificate with a secret key. Also if others may read or
     ///   change it, if it belongs to another user, or if it is a symbolic link or not a file.
-    public static func readSecret(_ path: String) throws(KeyFileError) -> SecretCertificate {
+    package static func readSecret(_ path: String) throws(KeyFileError) -> SecretCertificate {
         try readSecret(path, user: System.userID)
     }
 

@@ -1,10 +1,10 @@
-public import Linux
-public import LoopKeys
+import Linux
+package import LoopKeys
 
 /// Why a file of keys is not used, or was not written.
-public struct KeyFileError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct KeyFileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong with a file.
-    public enum Reason: Hashable, Sendable {
+    package enum Reason: Hashable, Sendable {
         /// The system has refused a call.
         case system(SystemError)
         /// It is secret, and a symbolic link.
@@ -42,9 +42,9 @@ public struct KeyFileError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The path of the file or folder, as it was given.
-    public let path: String
+    package let path: String
     /// What is wrong with it.
-    public let reason: Reason
+    package let reason: Reason
 
     init(_ path: String, _ reason: Reason) {
         self.path = path
@@ -52,7 +52,7 @@ public struct KeyFileError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// One line: the file, what is wrong, and what to do. Characters that cannot be printed are escaped.
-    public var description: String {
+    package var description: String {
         let shown = PrintedText.of(path: path)
         let word = shown.shellWord
         return switch reason {

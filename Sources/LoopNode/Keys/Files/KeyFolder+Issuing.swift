@@ -1,10 +1,10 @@
 internal import Glibc
 internal import Linux
-public import LoopKeys
+package import LoopKeys
 
 extension KeyFolder {
     /// What to do with a key pair that exists already.
-    public enum PresentPair: Hashable, Sendable {
+    package enum PresentPair: Hashable, Sendable {
         /// Keep it, and throw an error.
         case refuse
         /// Keep and return it. Only missing files are made.
@@ -28,7 +28,7 @@ extension KeyFolder {
     ///   - present: what to do with an existing pair, and with another copy of the reducer's public key.
     ///   - generate: makes the pair of keys.
     /// - Throws: ``KeyFileError``, `CertificateError` for a time that does not print, or what `generate` throws.
-    public func issue(
+    package func issue(
         _ key: NewKey, created: String? = nil, present: PresentPair = .refuse, generate: KeyPair.Generator
     ) throws -> IssuedKey {
         let files = PairFiles(of: key, in: path)

@@ -18,19 +18,19 @@ public struct KeyFolder: Hashable, Sendable {
     static let secretEnd = ".key_secret"
 
     /// The path of the folder.
-    public let path: String
+    package let path: String
 
     /// Names a folder, which does not have to exist.
     public init(_ path: String) { self.path = path }
 
     /// The folder of the keys that the reducer admits.
-    public var allowedPath: String { "\(path)/allowed" }
+    package var allowedPath: String { "\(path)/allowed" }
 
     // MARK: Reading
 
     /// The reducer's own pairs: `server` first, then `server-2` and so on. There is at least one.
     /// - Throws: ``KeyFileError`` for the first pair that cannot be used, or if there is none.
-    public func serverKeys() throws(KeyFileError) -> [ServerKey] {
+    package func serverKeys() throws(KeyFileError) -> [ServerKey] {
         let names = try serverNames()
         guard !names.isEmpty else { throw KeyFileError(path, .noServerKey) }
         var keys: [ServerKey] = []
@@ -49,7 +49,7 @@ public struct KeyFolder: Hashable, Sendable {
     /// are. If the folder itself cannot be used, no key is admitted.
     /// - Throws: ``KeyFileError`` if this process has too few descriptors or too little memory to read them. Then keep the earlier
     ///   keys, and read again soon.
-    public func allowedKeys() throws(KeyFileError) -> AllowedKeyFiles {
+    package func allowedKeys() throws(KeyFileError) -> AllowedKeyFiles {
         try allowedKeys(user: System.userID)
     }
 
@@ -84,7 +84,7 @@ public struct KeyFolder: Hashable, Sendable {
     /// A stamp that shows cheaply whether to read the folder again. It is different after almost every change.
     ///
     /// It misses a change that keeps the size and the inode of a file, if it comes within a few milliseconds of an earlier one.
-    public func stamp() -> KeyFolderStamp {
+    package func stamp() -> KeyFolderStamp {
         let names = (try? serverNames())?.map { "\(path)/\($0.text)\(Self.secretEnd)" } ?? []
         return KeyFolderStamp(of: [path, allowedPath] + names + ((try? allowedFiles()) ?? []))
     }
@@ -127,7 +127,7 @@ extension KeyFileError {
 
 /// The state of the files in a folder of keys at one time, without their contents. If two stamps are equal, there is nothing to
 /// read.
-public struct KeyFolderStamp: Hashable, Sendable {
+package struct KeyFolderStamp: Hashable, Sendable {
     private struct Entry: Hashable, Sendable {
         let path: String
         /// Nil if the file does not exist.

@@ -1,16 +1,16 @@
-public import LoopKeys
+package import LoopKeys
 
 /// A key pair to be made: its owner, what it allows, and the paths of its files.
-public struct NewKey: Hashable, Sendable {
+package struct NewKey: Hashable, Sendable {
     /// The name of the owner.
-    public let name: KeyName
+    package let name: KeyName
     /// The roles of the owner.
-    public let roles: Set<Role>
+    package let roles: Set<Role>
     /// The groups that its owner may serve, or none unless it is a worker.
-    public let groups: WorkerGroups
+    package let groups: WorkerGroups
     /// The folder of a peer, for its secret file and a copy of the reducer's public key. If it is nil, the secret file is next to
     /// the reducer's.
-    public let folder: String?
+    package let folder: String?
 
     /// - Parameters:
     ///   - name: the name of the owner.
@@ -18,7 +18,7 @@ public struct NewKey: Hashable, Sendable {
     ///   - groups: the groups of a worker; empty, or `*` alone, for all.
     ///   - folder: the peer's own folder.
     /// - Throws: ``Refusal`` if name, roles, groups and folder contradict each other.
-    public init(
+    package init(
         name: KeyName, roles: Set<Role>, groups: [String] = [], folder: String? = nil
     ) throws(Refusal) {
         guard !roles.isEmpty else { throw .noRole }
@@ -44,16 +44,16 @@ public struct NewKey: Hashable, Sendable {
     }
 
     /// Whether the pair is the reducer's own.
-    public var isReducers: Bool { roles.contains(.reducer) }
+    package var isReducers: Bool { roles.contains(.reducer) }
 
     /// Whether both files stay in their folders. Without a folder of its own, a peer's secret file moves to another machine.
     var staysTogether: Bool { isReducers || folder != nil }
 
     /// The path of the file for the owner alone, below the peer's folder or the reducer's.
-    public var secretFile: String { base + KeyFolder.secretEnd }
+    package var secretFile: String { base + KeyFolder.secretEnd }
 
     /// The path of the file for others, below the reducer's folder.
-    public var publicFile: String { (isReducers ? "" : "allowed/") + base + KeyFolder.publicEnd }
+    package var publicFile: String { (isReducers ? "" : "allowed/") + base + KeyFolder.publicEnd }
 
     private var base: String { isReducers ? (ServerKeyName(name.text) ?? .first).text : name.text }
 
@@ -62,7 +62,7 @@ public struct NewKey: Hashable, Sendable {
     }
 
     /// The reason why such a key cannot be made.
-    public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// There is no role.
         case noRole
         /// A reducer's key has other roles too.
@@ -77,7 +77,7 @@ public struct NewKey: Hashable, Sendable {
         case groups(CertificateError.Flaw)
 
         /// One line: what is wrong, and what to do.
-        public var description: String {
+        package var description: String {
             switch self {
             case .noRole: "the key has no role; name one: \(Role.allCases.map(\.rawValue).joined(separator: ", "))"
             case .reducerAndOthers: "the key of a reducer has no other role; make a key of its own for each"
@@ -91,19 +91,19 @@ public struct NewKey: Hashable, Sendable {
 }
 
 /// A pair that was made or kept, and the paths of its files.
-public struct IssuedKey: Sendable {
+package struct IssuedKey: Sendable {
     /// The key that was requested.
-    public let key: NewKey
+    package let key: NewKey
     /// The public half, with what its owner may do. A kept pair may allow something else than was requested.
-    public let certificate: Certificate
+    package let certificate: Certificate
     /// The path of the file for the owner alone.
-    public let secretPath: String
+    package let secretPath: String
     /// The path of the file for others.
-    public let publicPath: String
+    package let publicPath: String
     /// The path of the copy of the reducer's public key in the folder of a peer.
-    public let reducersPath: String?
+    package let reducersPath: String?
     /// Whether the pair existed already.
-    public let isKept: Bool
+    package let isKept: Bool
 
     init(key: NewKey, certificate: Certificate, files: PairFiles, reducersPath: String?, isKept: Bool) {
         self.key = key

@@ -1,13 +1,13 @@
-public import LoopKeys
+package import LoopKeys
 
 /// One of the reducer's own key pairs, with its number.
-public struct ServerKey: Sendable {
+package struct ServerKey: Sendable {
     /// The number: 1 for `server`, 2 for `server-2` and so on.
-    public let number: Int
+    package let number: Int
     /// The part that peers know.
-    public let certificate: Certificate
+    package let certificate: Certificate
     /// The part that only the reducer knows.
-    public let secretKey: SecretKey
+    package let secretKey: SecretKey
 }
 
 /// The name of a reducer's own key in its folder: `server`, or `server-2`, `server-3`… while a new one is introduced beside the old
