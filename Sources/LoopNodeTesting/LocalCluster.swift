@@ -23,8 +23,8 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
         var remotes: [RemoteLoop<Definition>] = []
     }
 
-    /// The address of its reducer, for nodes that the test makes itself. They need ``context`` too.
-    public let address: ReducerAddress = "inproc://loop"
+    /// The address of its reducer, for nodes that a test of this project makes itself. They need `context` too.
+    package let address: ReducerAddress = "inproc://loop"
     /// The context of all its sockets.
     package let context: ZMQContext
     /// How long the reducer waits for a silent worker.

@@ -7,7 +7,7 @@
 ///   others, and an update keeps the entry's position. A key that was removed and is inserted again comes last.
 /// - A copy shares its structure. A change copies only a few small nodes that other copies also own. So a snapshot of a million
 ///   entries that another thread encodes does not make the next event slow.
-/// - ``changes(since:)`` of an earlier copy visits only the changes since then.
+/// - A query that has seen an earlier copy visits only the changes since then.
 ///
 /// A look-up or a change takes about twice as long as in `Dictionary`. Without other copies, values are changed in place. Equality
 /// includes the order, because equal states must have equal bytes.

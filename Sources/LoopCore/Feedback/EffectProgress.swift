@@ -2,7 +2,7 @@
 public struct EffectProgress: Codable, Equatable, Sendable {
     /// Hundredths of a percent, from 0 to 10,000.
     package let hundredths: UInt16
-    /// A few words, such as "page 12"; at most ``textBytesMax`` bytes of UTF-8.
+    /// A few words, such as "page 12"; at most 128 bytes of UTF-8.
     public let text: String
 
     /// The longest text in bytes of UTF-8.

@@ -117,7 +117,7 @@ public struct ReducerAddress: Hashable, Sendable, CustomStringConvertible {
     /// The address in the environment variable `LOOP_REDUCER`, or `tcp://127.0.0.1:7710` if that is unset or empty. It has the
     /// keys that `LOOP_KEY` and `LOOP_REDUCER_KEY` name.
     /// - Throws: `NodeError.endpoint` if the variable's value is not an address, or `NodeError.keys` if a key cannot be used.
-    package static var standard: ReducerAddress {
+    public static var standard: ReducerAddress {
         get throws(NodeError) { try standard(in: ProcessEnvironment.current) }
     }
 
