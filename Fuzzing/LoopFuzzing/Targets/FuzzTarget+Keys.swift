@@ -102,14 +102,14 @@ extension FuzzTarget {
         }
     }
 
-    /// What stands behind the word for a secret key, and nowhere else: two pieces of its middle.
+    /// What stands behind the word for a secret key, and nowhere else: two pieces of its middle. A key has no space.
     private static func secretKeys(_ bytes: [UInt8]) -> [String] {
         bytes.split(separator: UInt8(ascii: "\n")).flatMap { line -> [String] in
             let word = Array("secret-key = \"".utf8)
             let trimmed = line.drop { $0 == UInt8(ascii: " ") }
             guard trimmed.starts(with: word), trimmed.count > word.count + 40 else { return [] }
             return [trimmed.dropFirst(word.count + 8).prefix(12), trimmed.dropFirst(word.count + 24).prefix(12)]
-                .filter { piece in !isRepeated(Array(piece), in: bytes) }
+                .filter { piece in !piece.contains(UInt8(ascii: " ")) && !isRepeated(Array(piece), in: bytes) }
                 .map { String(decoding: $0, as: UTF8.self) }
         }
     }
