@@ -141,6 +141,11 @@ package final class OutboxFile {
     package func load() throws(OutboxError) -> PeerStream {
         var stream = PeerStream()
         do throws(SQLiteError) {
+            // A damaged page can still yield its entries, and lose those that are written to it later.
+            let verdict = try database.text("PRAGMA quick_check(1)")
+            guard verdict == "ok" else {
+                throw SQLiteError("read it", code: 11, text: verdict ?? "its pages cannot be checked")
+            }
             var row = try Statement(
                 """
                 SELECT substr(loop, 1, 1000), peer_high, peer_low, history, epoch, nonce, session, base, settled, offered
