@@ -68,6 +68,9 @@ import Testing
         let leader = try Member(test.url)
         let remote = try RemoteLoop(Counter.self, reducer: leader.address, log: .silent)
         for _ in 1...2 { _ = try await remote.sendAndConfirm(.add) }
+        // A standby keeps to the first server of its URL only if that one has what the leader has written.
+        try await quorum.wait(
+            until: "SELECT count(*) = 2 FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_insert_lsn()")
         let hosts = quorum.url("").dropFirst("postgres://loop@".count).dropLast().split(separator: ",")
         func url(_ order: Int...) throws -> ConnectionString {
             try ConnectionString("postgres://loop@\(order.map { hosts[$0] }.joined(separator: ","))/test")

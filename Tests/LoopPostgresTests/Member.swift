@@ -47,7 +47,9 @@ final class Member: Sendable {
                 try StatusProbe.ask(address, within: .seconds(60))
             }
             if isWanted(report) { return report }
-            guard SystemClock.monotonic < deadline else { throw NodeError.system("no report was as wanted: \(report)") }
+            guard SystemClock.monotonic < deadline else {
+                throw NodeError.system("no report was as wanted: \(report)\n\(log.lines.joined(separator: "\n"))")
+            }
             try await Task.sleep(for: .milliseconds(20))
         }
     }
