@@ -124,6 +124,9 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
     /// The phase of every live effect, including those that have completed and are still requested.
     package var phases: [EffectID: EffectPhase] { source.phases }
 
+    /// Whether a thread reduces or delivers an event at this moment. It is false for a scope of another loop.
+    package var isDraining: Bool { runtime?.isDraining ?? false }
+
     /// Retries a parked effect from the beginning. It returns false if there is no such parked effect.
     @discardableResult
     public func retryParked(_ id: EffectID) -> Bool { source.retryParked(id) }

@@ -62,6 +62,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     var outcome: Outcome? { shared.withLock { $0.outcome } }
     var parked: [ParkedEffect] { shared.withLock { $0.table.parked } }
     var phases: [EffectID: EffectPhase] { shared.withLock { $0.table.phases } }
+    var isDraining: Bool { shared.withLock { $0.isDraining } }
     var effectProgress: [EffectID: EffectProgress] { shared.withLock { $0.runningProgress } }
 
     func start() {

@@ -48,7 +48,7 @@ extension ModelCase {
             found.answers.sort()
             var sorted = expected
             sorted.answers.sort()
-            if found == sorted {
+            if found == sorted, !world.isBusy {
                 found.pairs = pairs
                 world.rest(found)
                 return nil

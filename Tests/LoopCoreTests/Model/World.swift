@@ -146,6 +146,10 @@ final class World: Sendable {
         loop?.stop()
     }
 
+    /// Whether an event is being reduced or delivered. What has been seen of it may be all, although readers have not yet got
+    /// its state; a step must not come between.
+    var isBusy: Bool { content.withLock { $0.loop }?.isDraining ?? false }
+
     /// What has been seen since the last rest.
     func look() -> Observation {
         let loop = content.withLock { $0.loop }
