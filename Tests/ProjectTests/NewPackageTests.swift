@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `has every module of this project among the names that no new package may have`() throws {
-        let code = try Repository.text("Sources/loopctl/Commands/New/PackageName.swift")
+        let code = try Repository.text("Sources/loopctl/LoopCommands/New/PackageName.swift")
         let names = try Manifest.ofLoop.get().targets.map(\.name).filter { $0.first?.isUppercase == true }
         for name in names where !name.hasPrefix("Loop") && !name.hasSuffix("Tests") {
             #expect(code.contains("\"\(name)\""), "\(name)")
