@@ -10,10 +10,9 @@ import Testing
         "LoopJournal": "handles and memory of SQLite, and checksums by zlib",
         "ZMQ": "handles and frames of libzmq",
         "Linux": "calls of the system",
-        "LoopApp": "daemons, connections and answers of libmicrohttpd",
         "LoopFetch":
             "memory of libcurl, libcmark-gfm, libidn2, zlib and iconv, and pages that are scanned where they lie",
-        "LoopNode": "the memory of the crash note",
+        "LoopNode": "the memory of the crash note; daemons, connections and answers of libmicrohttpd",
         "LoopExamples": "names of links that are not copied",
         "LoopBudgets": "the meter",
     ]

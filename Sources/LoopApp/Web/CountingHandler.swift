@@ -1,3 +1,4 @@
+internal import LoopNode
 internal import Linux
 internal import LoopCollections
 

@@ -1,6 +1,4 @@
-// Unsafe: the phrase of a status is a constant of libmicrohttpd, and is copied at once.
-
-internal import CHTTPD
+internal import LoopNode
 
 extension SiteServer {
     /// How a server answers, and which faults it plays on request.
@@ -111,8 +109,7 @@ struct Reply: Sendable {
 
     /// A small HTML page that names the status.
     static func page(status: Int) -> Reply {
-        let phrase = unsafe MHD_get_reason_phrase_for(UInt32(clamping: status)).map { unsafe String(cString: $0) }
-        let title = "\(status) \(phrase ?? "Status")"
+        let title = "\(status) \(HTTPResponse.phrase(of: status) ?? "Status")"
         let html = "<!DOCTYPE html><html><head><title>\(title)</title></head><body><h1>\(title)</h1></body></html>\n"
         return Reply(status: status, headers: pageHeaders, body: Array(html.utf8))
     }

@@ -1,4 +1,5 @@
 internal import LoopCollections
+internal import LoopNode
 
 /// A web server for the files below one folder.
 ///
@@ -34,7 +35,12 @@ package final class SiteServer: Sendable {
         let settings = HTTPDaemon.Settings(
             host: host, port: port, threads: options.threads, connectionsMax: options.connectionsMax,
             idleLimit: options.idleLimit)
-        let started = try HTTPDaemon(settings, handler: handler)
+        let started: HTTPDaemon
+        do throws(HTTPDaemon.StartError) {
+            started = try HTTPDaemon(settings, handler: handler)
+        } catch {
+            throw SiteServerError(error)
+        }
         self.port = started.port
         daemon = Locked(started)
     }

@@ -1,3 +1,5 @@
+internal import LoopNode
+
 /// Why a server could not be started.
 public struct SiteServerError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kinds of errors.
@@ -15,6 +17,13 @@ public struct SiteServerError: Error, Equatable, Sendable, CustomStringConvertib
 
     /// What went wrong, with which value, and what to do, in one line.
     public let description: String
+
+    init(_ error: HTTPDaemon.StartError) {
+        switch error {
+        case .hostUnknown(let text): self.init(.hostUnknown, text)
+        case .addressUnavailable(let text): self.init(.addressUnavailable, text)
+        }
+    }
 
     init(_ code: Code, _ description: String) {
         self.code = code

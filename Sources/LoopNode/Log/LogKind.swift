@@ -2,7 +2,7 @@
 package enum LogKind: String, CaseIterable, Codable, Sendable {
     // A reducer's life.
 
-    /// The reducer can be reached.
+    /// Peers can reach the reducer, or its health or that of a worker can be read over HTTP.
     case listening
     /// The state was recovered from the journal.
     case recovered

@@ -24,7 +24,8 @@ public enum EffectProgram {
         -> NodeProgram
     {
         let node = OptionGroup(
-            "Worker", AddressOptions.all + [capacity, groups, nodeName, stopLimit, connectTimeout])
+            "Worker",
+            AddressOptions.all + [capacity, groups, nodeName, stopLimit, connectTimeout] + HealthOptions.all)
         return NodeProgram(
             name, abstract: "Run effects of a loop for its reducer, which may start later.",
             discussion: """
@@ -40,6 +41,7 @@ public enum EffectProgram {
             configuration.name = arguments[nodeName] ?? ""
             configuration.stopLimit = arguments[stopLimit]
             configuration.connectTimeout = arguments[connectTimeout] > .zero ? arguments[connectTimeout] : nil
+            configuration.health = try arguments.health
             configuration.log = arguments.log
             _ = try await loop.runWorker(configuration, signals)
             return 0

@@ -93,7 +93,7 @@ public enum ReducerProgram {
                 bind, keys, insecure, silenceLimit, localCapacity, sessionsMax, sessionsPerKey, connectionsMax,
                 connectionsPerSecond, advertise, reducers, AddressOptions.key, AddressOptions.reducerKey,
                 json,
-            ])
+            ] + HealthOptions.all)
         let keeping = OptionGroup(
             "Journal",
             [
@@ -132,6 +132,7 @@ public enum ReducerProgram {
             configuration.machine.acceptsClock = arguments[acceptClock]
             configuration.machine.checksPurity = arguments[checkPurity]
             configuration.snapshotInterval = UInt64(arguments[snapshotEvery])
+            configuration.health = try arguments.health
             configuration.log = arguments.log
             let file = arguments[json]
             // Check this before the run, which may take hours.

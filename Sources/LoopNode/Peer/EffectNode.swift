@@ -22,6 +22,8 @@ public struct EffectNodeConfiguration: Sendable {
     /// How long to wait for the reducer at start, after which `run` throws `NodeError.noAnswer`. If nil, it waits forever. The
     /// log says either way what the node waits for.
     public var connectTimeout: Duration?
+    /// Where it answers requests about its health and its metrics over HTTP, or nil for nowhere.
+    public var health: HealthEndpoint?
     /// The context of the sockets, or nil for one of the node's own.
     public var context: ZMQContext?
     /// Receives the events of the log.
@@ -97,16 +99,22 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
             let executor = configuration.runsEffectsOnItsThread ? ConnectionExecutor(wakeup: gate.wakeup) : nil
             defer { executor?.end() }
             let effects = DefinitionEffects(definition, coder: CBORCoder(), on: executor)
-            let driver = PeerDriver(configuration: peer, effects: effects, gate: gate, at: now)
+            let board = configuration.health.map { _ in PeerBoard(loop: Definition.name, wakeup: gate.wakeup) }
+            let driver = PeerDriver(configuration: peer, effects: effects, gate: gate, board: board, at: now)
             let name = configuration.name.isEmpty ? "\(peer.peer)" : configuration.name
             let log = NodeLog(name: "worker \(name)", configuration.log)
+            let health = try configuration.health.flatMap { endpoint throws(NodeError) in
+                try board.map { board throws(NodeError) in try HealthServer(endpoint, board, log) }
+            }
+            defer { withExtendedLifetime(health) {} }
             if let objection = groups.objection(to: peer.groups) {
                 log.note(.idle, "this worker serves less than it could: \(objection)", [.reason(objection)])
             }
             var shell = try PeerShell(
                 context: configuration.context ?? ZMQContext(), reducer: reducer, driver: driver,
                 observer: nil, log: log,
-                connectTimeout: configuration.connectTimeout, executor: executor, observed: { _ in .fine })
+                connectTimeout: configuration.connectTimeout, executor: executor, board: board,
+                observed: { _ in .fine })
             return try shell.run(stopLimit: configuration.stopLimit)
         }
     }

@@ -14,6 +14,8 @@ struct PeerDriver {
     private var granted: [EffectBody] = []
     private var posted = PostedEntries()
     private var pool = PoolWatch()
+    /// What is shown of the peer's health, or nil if nothing is.
+    private let board: PeerBoard?
     /// The ticket of the sender that waits for the outcome of an entry, by the entry's number.
     private var confirmations = HashTable<UInt64, UInt64>()
     /// The results for waiting senders, which they get at the end of the turn.
@@ -32,8 +34,9 @@ struct PeerDriver {
 
     init(
         configuration: PeerConfiguration, continuing stream: PeerStream? = nil, effects: DefinitionEffects?,
-        gate: OutboxGate, at now: MonotonicTime
+        gate: OutboxGate, board: PeerBoard? = nil, at now: MonotonicTime
     ) {
+        self.board = board
         machine =
             stream.map { PeerMachine(configuration: configuration, continuing: $0, at: now) }
             ?? PeerMachine(configuration: configuration, at: now)
@@ -50,6 +53,7 @@ struct PeerDriver {
         recovered: RecoveredEvents,
         gate: OutboxGate, at now: MonotonicTime
     ) {
+        board = nil
         machine = PeerMachine(configuration: configuration, resuming: stream, at: now)
         self.outbox = outbox
         self.recovered = recovered
@@ -61,6 +65,9 @@ struct PeerDriver {
     /// Whether entries with unknown outcomes may have left.
     var hasOffered: Bool { machine.outbox.offered > machine.outbox.settled }
 
+    /// How many bodies of effects run.
+    var runningCount: Int { bodies.count }
+
     /// The entries that were accepted and are not settled.
     var unconfirmed: UnconfirmedEntries { UnconfirmedEntries(machine.outbox.unsettled.map(\.entry)) }
 
@@ -68,6 +75,7 @@ struct PeerDriver {
     /// - Parameter isSignalled: whether the gate's descriptor may be readable.
     mutating func takePosted(at now: MonotonicTime, isSignalled: Bool = true, _ log: NodeLog) {
         gate.take(into: &posted, isSignalled: isSignalled)
+        if let board { countEnds(on: board) }
         let acceptance = machine.accept(posted.run)
         for (effect, attempt) in acceptance.ended { forget(effect, attempt) }
         for (_, progress) in posted.progress { machine.report(progress) }
@@ -89,6 +97,16 @@ struct PeerDriver {
         }
         let outbox = machine.outbox
         gate.report(outboxCount: outbox.count, outboxBytes: outbox.byteCount)
+    }
+
+    /// Counts the attempts whose ends were posted.
+    private func countEnds(on board: PeerBoard) {
+        for entry in posted.run where entry.kind != .event || entry.isLast {
+            let ended = PeerBoard.Ended(
+                feedback: entry.effect.flatMap { machine.feedbackName(of: $0) } ?? "",
+                outcome: entry.kind == .failed ? "failed" : entry.kind == .released ? "released" : "completed")
+            board.note { $0.attempts[ended, default: 0] += 1 }
+        }
     }
 
     /// Removes the body of an attempt that has ended.

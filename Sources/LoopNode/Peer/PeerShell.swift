@@ -21,6 +21,8 @@ struct PeerShell: ~Copyable {
     private var histories: [History] = []
     private let observed: @Sendable (ObserverAction) -> Observed
     let log: NodeLog
+    /// What is shown of its health, or nil if nothing is.
+    private let board: PeerBoard?
 
     var dealer: DialledSocket
     /// Whether a message found no connection.
@@ -57,9 +59,10 @@ struct PeerShell: ~Copyable {
     /// - Parameters:
     ///   - executor: runs its tasks on the thread that calls `run`, in the middle of its turns.
     ///   - connectTimeout: how long to wait for the reducer at start, or nil to wait forever.
+    ///   - board: receives what is shown of its health.
     init(
         context: ZMQContext, reducer: ReducerAddress, driver: PeerDriver, observer: ObserverMachine?, log: NodeLog,
-        connectTimeout: Duration? = nil, executor: ConnectionExecutor? = nil,
+        connectTimeout: Duration? = nil, executor: ConnectionExecutor? = nil, board: PeerBoard? = nil,
         observed: @escaping @Sendable (ObserverAction) -> Observed
     ) throws(ZMQError) {
         let place = reducer.each[0]
@@ -76,6 +79,7 @@ struct PeerShell: ~Copyable {
         self.observer = observer
         self.observed = observed
         self.log = log
+        self.board = board
         self.dealer = dealer
         self.polls = polls
         wait = ReducerWait(reducer: reducer, timeout: connectTimeout, at: SystemClock.monotonic)
@@ -141,6 +145,7 @@ struct PeerShell: ~Copyable {
         if !listensEverywhere { listenEverywhere() }
         try watchWait(at: now)
         driver.watchPool(at: now, log)
+        showHealth()
         return nil
     }
 
@@ -160,6 +165,20 @@ struct PeerShell: ~Copyable {
             _ = observed(.standing(new))
         }
         return nil
+    }
+
+    private func showHealth() {
+        board?.note { contents in
+            if contents.isJoined, !driver.machine.isJoined { contents.lostCount += 1 }
+            contents.isJoined = driver.machine.isJoined
+            if contents.isJoined { contents.waitsFor = nil }
+            contents.place = place.description
+            contents.capacity = driver.machine.configuration.capacity
+            contents.runningCount = driver.runningCount
+            contents.outboxCount = driver.machine.outbox.count
+            contents.outboxByteCount = driver.machine.outbox.byteCount
+            contents.turnAt = SystemClock.monotonic
+        }
     }
 
     /// Logs that the loop continues in another history.
@@ -199,6 +218,7 @@ struct PeerShell: ~Copyable {
             switch action {
             case .waiting(let text, let duration, let why):
                 log.note(.waiting, text, [.address("\(reducer)"), .duration(duration), .reason(why)])
+                board?.note { $0.waitsFor = text }
             case .reconnected(let text, let duration):
                 log.note(.reconnected, text, [.address("\(reducer)"), .duration(duration)])
             case .look: research.look(ending: dealer.obstacle == .ended ? place : nil)

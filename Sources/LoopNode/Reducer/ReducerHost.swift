@@ -18,6 +18,10 @@ final class ReducerHost<Definition: LoopDefinition> {
     var sockets: ReducerSockets
     /// Looks into the folder of keys four times a second.
     private let keyWatch: WatchThread?
+    /// Counts for the metrics, or nil if the node has none.
+    let meter: ReducerMeter?
+    /// Answers requests about its health until the host is released.
+    private let health: HealthServer?
     /// Knows which reducers of the loop lead, or nil if no other reducers are known.
     let lookout: Lookout?
 
@@ -33,7 +37,8 @@ final class ReducerHost<Definition: LoopDefinition> {
         self.log = log
         self.obstacle = obstacle
         ring = try configuration.keys.map { folder throws(NodeError) in try KeyRing(folder) }
-        sockets = try Self.listen(definition, configuration, ring, log)
+        let desk = try configuration.health.map { _ throws(SystemError) in try StatusDesk() }
+        sockets = try Self.listen(definition, configuration, ring, desk, log)
         keyWatch = try ring.map { ring throws(NodeError) in
             try WatchThread("loop-keys") { goesOnAfter in
                 while goesOnAfter(.milliseconds(250)) {
@@ -42,16 +47,27 @@ final class ReducerHost<Definition: LoopDefinition> {
             }
         }
         lookout = try Self.lookout(configuration, bound: sockets.bound, ring, log)
+        guard let endpoint = configuration.health, let desk else {
+            (meter, health) = (nil, nil)
+            return
+        }
+        let meter = ReducerMeter()
+        self.meter = meter
+        health = try HealthServer(
+            endpoint,
+            ReducerHealth(
+                desk, meter, loop: Definition.name, journal: configuration.journal.name(Definition.name)), log)
     }
 
     private static func listen(
-        _ definition: Definition, _ configuration: ReducerNodeConfiguration, _ ring: KeyRing?, _ log: NodeLog
+        _ definition: Definition, _ configuration: ReducerNodeConfiguration, _ ring: KeyRing?, _ desk: StatusDesk?,
+        _ log: NodeLog
     ) throws -> ReducerSockets {
         var sockets = try ReducerSockets(
             bind: configuration.bind, servers: ring?.servers ?? [], limits: configuration.connectionLimits,
             loop: LoopID(name: Definition.name),
             fingerprint: DefinitionFingerprint(of: definition).value,
-            context: try context(configuration, ring), log: log)
+            context: try context(configuration, ring), desk: desk, log: log)
         if let ring {
             try sockets.open(ring.servers)
             for note in ring.notes { log.note(.keysChanged, note) }
@@ -134,6 +150,7 @@ final class ReducerHost<Definition: LoopDefinition> {
             answersAt = now + .milliseconds(100)
             let all = total ?? journal.position - min(journal.position, (try? journal.snapshots().first?.position) ?? 0)
             total = all
+            meter?.note { [count] in $0.recovery = (count, all) }
             let error = JournalError(
                 .unreachable, operation: "be used yet",
                 reason: "the state is being rebuilt from it: \(count) of about \(all) records are applied",
@@ -166,6 +183,7 @@ extension Principal {
     /// - Parameter keys: the admitted keys, or nil if the reducer has none, and everyone may do everything.
     func may(_ verb: Verb, _ keys: AllowedKeys?) -> Bool {
         guard let keys else { return true }
+        if self == .local { return true }
         guard case .key(let key) = self else { return false }
         return keys[key]?.allows(verb) ?? false
     }

@@ -51,6 +51,8 @@ public struct ReducerNodeConfiguration: Sendable {
     package var connectionLimits = ConnectionLimits()
     /// How long the node announces the end of the loop before it ends, while peers are connected.
     public var shutdownGracePeriod = Duration.seconds(2)
+    /// Where it answers requests about its health and its metrics over HTTP, or nil for nowhere.
+    public var health: HealthEndpoint?
     /// The context of the sockets, or nil for one of the node's own. A reducer with keys ignores it and has its own.
     public var context: ZMQContext?
     /// Called once with the address of the bound socket, when peers can connect.

@@ -15,6 +15,7 @@ final class ReducerService<Definition: LoopDefinition> {
     private var snapshots: SnapshotKeeper
     private let queries: JournalQueries
     private let lookout: Lookout?
+    private let meter: ReducerMeter?
     var log: NodeLog
     private let durability: Durability
     private let killSwitch: KillSwitch?
@@ -113,6 +114,7 @@ final class ReducerService<Definition: LoopDefinition> {
                 + (recovery.lacking.isEmpty ? "" : ", and appended \(recovery.lacking.count) that had no receipt,")
                 + " in \(duration.wholeNanoseconds / 1_000_000) ms"
             recovered = text
+            host.meter?.note { $0.recoveryDuration = duration }
             log.note(
                 .recovered, text, [.seq(machine.seq), .records(recovery.recordsCount), .duration(duration)])
         } else {
@@ -141,6 +143,7 @@ final class ReducerService<Definition: LoopDefinition> {
             isDue: recovery.journaled.hasReinterpreted,
             writer: journal.snapshotWriter, post: post)
         lookout = host.lookout
+        meter = host.meter
         queries = JournalQueries(definition, read: configuration.journal.read, post: post)
     }
 
@@ -224,6 +227,7 @@ final class ReducerService<Definition: LoopDefinition> {
         let takesSnapshot = snapshots.isDue(at: ready.position)
         let isBarrier = ready.isBarrier || takesSnapshot || !hasBegun
         try killSwitch?.check()
+        meter?.note { $0.turns.note(SystemClock.monotonic - arrived.monotonic) }
         let turn = WaitingTurn(ready, begunAt: now.monotonic, ahead: waiting.count)
         // This precedes the append, because the machine's state has these records even if the append fails.
         waiting.append(turn)
@@ -271,7 +275,13 @@ final class ReducerService<Definition: LoopDefinition> {
             let wait = now - turn.begunAt
             // The turns ahead have waited too, so each of them gets a share.
             pace.note(closing: wait / (turn.ahead + 1))
-            if !turn.records.isEmpty { overlap.note(wait: wait, ahead: turn.ahead) }
+            if !turn.records.isEmpty {
+                overlap.note(wait: wait, ahead: turn.ahead)
+                meter?.note {
+                    $0.appends.note(wait)
+                    $0.positions = (turn.position, self.snapshots.position)
+                }
+            }
             let released = machine.release(turn.take(), receipt)
             // A peer that learns of a fault from the messages finds it in the log.
             for news in released.news { log.tell(news) }
@@ -365,8 +375,15 @@ final class ReducerService<Definition: LoopDefinition> {
     func snapshotWritten(_ result: Result<WrittenSnapshot, JournalError>, opening: UInt64) throws {
         switch snapshots.written(result, opening: opening) {
         case nil: break
-        case .success(let written): try add(written)
-        case .failure(let error): log.once(.snapshotFailed, "no snapshot was made: \(error)", [.reason("\(error)")])
+        case .success(let written):
+            try add(written)
+            meter?.note {
+                $0.snapshots.written += 1
+                $0.snapshotAt = SystemClock.monotonic
+            }
+        case .failure(let error):
+            meter?.note { $0.snapshots.failed += 1 }
+            log.once(.snapshotFailed, "no snapshot was made: \(error)", [.reason("\(error)")])
         }
     }
 

@@ -275,6 +275,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             lost = nil
             service.vanished = vanished
             become(.leading(service))
+            host.meter?.note { $0.epochsCount += 1 }
             let (bound, history, epoch) = (host.sockets.bound, service.machine.history, service.machine.epoch)
             log.note(
                 .listening, "listening at \(bound), history \(history), epoch \(epoch)",
@@ -366,6 +367,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             throw NodeError(found)
         }
         if let warm = leader?.abandon() { kept = warm }
+        host.meter?.note { $0.appendFailures[error.fault.reason.rawValue, default: 0] += 1 }
         let tries = earlier.map { $0.tries + 1 } ?? 1
         let delay = min(Duration.milliseconds(250 << min(tries, 4)), .seconds(4))
         let now = SystemClock.monotonic

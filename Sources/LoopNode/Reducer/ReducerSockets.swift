@@ -45,6 +45,8 @@ struct ReducerSockets: ~Copyable {
     /// The listeners besides the workers.
     private(set) var subscriptions = Subscriptions()
     private let fingerprint: UInt64
+    /// Takes requests of this process, or nil if it makes none.
+    private let desk: (desk: StatusDesk, item: PollSet.Item)?
 
     /// How much one turn takes from the collector, so that control messages are read soon.
     private static var messagesPerTurn: Int { 1024 }
@@ -57,9 +59,10 @@ struct ReducerSockets: ~Copyable {
     ///   - servers: the reducer's own keys, empty if it has none.
     ///   - limits: what connections may cost.
     ///   - fingerprint: of the definition, for peers that follow the events.
+    ///   - desk: takes requests of this process, or nil if it makes none.
     init(
         bind: BindAddress, servers: [ServerKey], limits: ConnectionLimits, loop: LoopID, fingerprint: UInt64,
-        context: ZMQContext, log: NodeLog
+        context: ZMQContext, desk: StatusDesk?, log: NodeLog
     ) throws {
         let bind = try bind.lookedUp()
         let asked = limits.connectionsMax
@@ -120,6 +123,7 @@ struct ReducerSockets: ~Copyable {
             Endpoint(parsing: first.publisher), Endpoint(parsing: first.collector)
         )
         items = (polls.add(router), polls.add(publisher), polls.add(collector))
+        self.desk = desk.map { ($0, polls.add(descriptor: $0.descriptor)) }
         self.bound = bound
         publisherAddress = boundPublisher.advertised
         collectorAddress = boundCollector.advertised
@@ -245,6 +249,9 @@ struct ReducerSockets: ~Copyable {
     mutating func drainControl(
         for duration: Duration, _ body: (ToReducer?, Route, Principal, _ foreignVersion: UInt8?) throws -> Void
     ) throws {
+        if let desk, polls.isReadable(desk.item) {
+            for id in desk.desk.take() { try body(.statusRequest, .router(id), .local, nil) }
+        }
         guard polls.isReadable(items.router) else { return connections.drain(.router) }
         var limit = DrainLimit(ends: SystemClock.monotonic + duration)
         while limit.allowsMore {
@@ -377,6 +384,7 @@ struct ReducerSockets: ~Copyable {
 
     /// Sends an answer. The peer that asked need not be connected any more.
     mutating func reply(_ frame: PeerFrame, to id: [UInt8]) throws {
+        if let desk, desk.desk.take(frame, for: id) { return }
         let frame = isGuarded ? doors.addressed(frame, to: id) : frame
         let bytes = frame.bytes(topic: nil)
         if connections.allowsAnswer(to: id, byteCount: bytes.count) { _ = try router.send(bytes, to: RoutingID(id)) }

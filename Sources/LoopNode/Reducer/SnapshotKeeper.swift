@@ -20,7 +20,8 @@ struct SnapshotKeeper {
     /// Distinguishes its snapshots from those that were begun before the journal failed and was opened again. With durability
     /// `none` such a journal has dropped acknowledged records, and a snapshot that contains them does not fit it.
     let opening: UInt64
-    private var position: UInt64
+    /// The position of the newest snapshot, including one that is being written.
+    private(set) var position: UInt64
     private var byteCount: Int
     private var isWriting = false
     /// Whether the next start depends on a snapshot of this one.

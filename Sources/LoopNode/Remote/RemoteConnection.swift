@@ -66,8 +66,8 @@ package final class RemoteConnection: Sendable {
     ///     read `failure` instead.
     init(
         loop: String, schema: UInt64, reducer: ReducerAddress, name: String, follower: Follower?, outbox: String? = nil,
-        stopLimit: Duration = .seconds(5), connectTimeout: Duration? = nil, logsFailure: Bool = false,
-        context: ZMQContext? = nil, log: LogHandler
+        stopLimit: Duration = .seconds(5), connectTimeout: Duration? = nil, health: HealthEndpoint? = nil,
+        logsFailure: Bool = false, context: ZMQContext? = nil, log: LogHandler
     ) throws(NodeError) {
         let opened = Monitor<Result<RecoveredEvents?, NodeError>?>(nil)
         do {
@@ -78,7 +78,7 @@ package final class RemoteConnection: Sendable {
             let (watchers, knownFailure) = (watchers, knownFailure)
             let life = Life(
                 loop: loop, schema: schema, reducer: reducer, name: name, follower: follower, outbox: outbox,
-                stopLimit: stopLimit, connectTimeout: connectTimeout, logsFailure: logsFailure,
+                stopLimit: stopLimit, connectTimeout: connectTimeout, health: health, logsFailure: logsFailure,
                 log: NodeLog(name: name.isEmpty ? "observer" : name, log), gate: gate, executor: executor,
                 tell: { action in
                     watchers.post(action)
@@ -188,6 +188,7 @@ extension RemoteConnection {
         let outbox: String?
         let stopLimit: Duration
         let connectTimeout: Duration?
+        let health: HealthEndpoint?
         let logsFailure: Bool
         let log: NodeLog
         let gate: OutboxGate
@@ -215,7 +216,12 @@ extension RemoteConnection {
                 return
             }
             do {
-                var shell = try shell(resumed, ownContext)
+                let board = health.map { _ in PeerBoard(loop: loop, wakeup: gate.wakeup) }
+                let server = try health.flatMap { endpoint throws(NodeError) in
+                    try board.map { board throws(NodeError) in try HealthServer(endpoint, board, log) }
+                }
+                defer { withExtendedLifetime(server) {} }
+                var shell = try shell(resumed, ownContext, board)
                 let end: NodeEnd
                 do {
                     end = try shell.run(stopLimit: stopLimit)
@@ -248,7 +254,9 @@ extension RemoteConnection {
             }
         }
 
-        private func shell(_ resumed: ResumedOutbox?, _ context: ZMQContext) throws -> PeerShell {
+        private func shell(
+            _ resumed: ResumedOutbox?, _ context: ZMQContext, _ board: PeerBoard?
+        ) throws -> PeerShell {
             let now = SystemClock.monotonic
             var configuration = PeerConfiguration(
                 peer: resumed?.file.peer ?? PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64()),
@@ -266,7 +274,7 @@ extension RemoteConnection {
             return try PeerShell(
                 context: context, reducer: reducer, driver: driver,
                 observer: follower.map { ObserverMachine($0.following, at: now) }, log: log,
-                connectTimeout: connectTimeout, executor: executor,
+                connectTimeout: connectTimeout, executor: executor, board: board,
                 observed: { action in
                     let observed = follower?.take(action) ?? .fine
                     tell(action)

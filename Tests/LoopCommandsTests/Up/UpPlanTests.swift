@@ -60,7 +60,7 @@ import Testing
         let own = kept.merging([
             "LOOP_REDUCER": "tcp://other:1", "LOOP_KEY": "k", "LOOP_REDUCER_KEY": "r", "LOOP_KEYS": "d",
             "LOOP_BIND": "tcp://*:1", "LOOP_STANDBY": "1", "LOOP_WAIT": "1", "LOOP_JOURNAL": "memory",
-            "LOOP_GROUP": "gpu",
+            "LOOP_GROUP": "gpu", "LOOP_HTTP": "127.0.0.1:9710", "LOOP_HTTP_TOKEN": "token",
             "LOOP_ADVERTISE": "tcp://a:1", "LOOP_NAME": "w", "LOOP_INSECURE": "1", "LOOP_CAPACITY": "9",
             "LOOP_JSON": "-",
         ]) { $1 }

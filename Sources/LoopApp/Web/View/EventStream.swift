@@ -1,3 +1,4 @@
+internal import LoopNode
 internal import LoopCollections
 
 /// The events for one browser, until it or the server ends the stream. The connection rests while no event waits.

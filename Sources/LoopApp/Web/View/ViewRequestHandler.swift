@@ -1,3 +1,5 @@
+internal import LoopNode
+
 /// Answers a view's browsers: with the page, its events, the results of actions, its script and its style.
 final class ViewRequestHandler: HTTPHandler {
     /// One request.

@@ -1,3 +1,4 @@
+internal import LoopNode
 internal import Linux
 internal import LoopCollections
 public import LoopView
@@ -85,11 +86,11 @@ public final class ViewServer: Sendable {
             host: options.host, port: options.port, threads: options.threads, connectionsMax: options.connectionsMax,
             idleLimit: .seconds(60))
         let started: HTTPDaemon
-        do throws(SiteServerError) {
+        do throws(HTTPDaemon.StartError) {
             started = try HTTPDaemon(settings, handler: handler)
         } catch {
             pages.close()
-            throw error
+            throw SiteServerError(error)
         }
         self.pages = pages
         daemon = Locked(started)

@@ -1,4 +1,5 @@
 import LoopCore
+import LoopNode
 import LoopView
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import LoopCore
 import LoopView
+import TestFolders
 import Testing
 
 @testable import LoopApp

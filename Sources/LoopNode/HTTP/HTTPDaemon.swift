@@ -5,23 +5,42 @@ internal import Glibc
 internal import Linux
 
 /// A running web server: one or more loops that listen on one socket.
-struct HTTPDaemon: Sendable {
+package struct HTTPDaemon: Sendable {
     /// The settings of a daemon.
-    struct Settings {
-        var host: String
+    package struct Settings {
+        package var host: String
         /// The port to listen on. Zero lets the system choose.
-        var port: UInt16
-        var threads: Int
-        var connectionsMax: Int
-        var idleLimit: Duration
+        package var port: UInt16
+        package var threads: Int
+        package var connectionsMax: Int
+        package var idleLimit: Duration
+
+        /// Creates settings from their parts.
+        package init(host: String, port: UInt16, threads: Int, connectionsMax: Int, idleLimit: Duration) {
+            self.host = host
+            self.port = port
+            self.threads = threads
+            self.connectionsMax = connectionsMax
+            self.idleLimit = idleLimit
+        }
     }
 
-    let port: UInt16
+    /// Why a daemon could not be started: what went wrong, with which value, and what to do, in one line.
+    package enum StartError: Error {
+        /// The host is neither an address of this machine nor a name of one.
+        case hostUnknown(String)
+        /// The address could not be bound: another process uses it, or it is not allowed.
+        case addressUnavailable(String)
+    }
+
+
+    /// The port that it listens on.
+    package let port: UInt16
     private let loops: [HTTPLoop]
     private let listener: Int32
 
-    /// - Throws: `hostUnknown`, `addressUnavailable`.
-    init(_ settings: Settings, handler: any HTTPHandler) throws(SiteServerError) {
+    /// Binds the address, and answers from now on.
+    package init(_ settings: Settings, handler: any HTTPHandler) throws(StartError) {
         let (host, port) = (settings.host, settings.port)
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -30,15 +49,13 @@ struct HTTPDaemon: Sendable {
         let result = unsafe getaddrinfo(host, String(port), &hints, &found)
         guard result == 0, let found = unsafe found, let address = unsafe found.pointee.ai_addr else {
             let reason = unsafe String(cString: gai_strerror(result))
-            throw SiteServerError(
-                .hostUnknown,
+            throw .hostUnknown(
                 "cannot listen on \"\(host)\": \(reason); give an address of this machine, such as 127.0.0.1")
         }
         defer { unsafe freeaddrinfo(found) }
-        func unavailable() -> SiteServerError {
+        func unavailable() -> StartError {
             let reason = errno == 0 ? "the server could not be started" : SystemError.lastText
-            return SiteServerError(
-                .addressUnavailable,
+            return .addressUnavailable(
                 "cannot listen on \(host) port \(port): \(reason); give another port, or 0 for any")
         }
         var flags = MHD_USE_EPOLL.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
@@ -75,7 +92,7 @@ struct HTTPDaemon: Sendable {
     }
 
     /// Refuses new connections, closes all present ones and ends the threads.
-    func stop() {
+    package func stop() {
         shutdown(listener, Int32(SHUT_RDWR))
         for loop in loops { loop.end() }
         for loop in loops { loop.join() }

@@ -5,29 +5,30 @@ internal import Linux
 /// Browsers say in `Sec-Fetch-Site` or `Origin` whose page makes a request, and a page cannot change that. The name in `Host` is
 /// checked too. Otherwise another site's name could be pointed at this address ("DNS rebinding"), and its pages would be of the
 /// same origin.
-struct OriginCheck: Sendable {
+package struct OriginCheck: Sendable {
     /// Names that the server answers to, in lower case, without ports.
-    let hosts: Set<String>
+    package let hosts: Set<String>
     /// Whether the server answers to any IP address too. Unlike a name, an address cannot be pointed elsewhere.
-    let allowsAddresses: Bool
+    package let allowsAddresses: Bool
 
-    init(hosts: [String], allowsAddresses: Bool = false) {
+    /// Allows these names.
+    package init(hosts: [String], allowsAddresses: Bool = false) {
         self.hosts = Set(hosts.map { $0.lowercased() })
         self.allowsAddresses = allowsAddresses
     }
 
     /// For a server that other machines cannot reach: allows addresses, and the names that always mean this machine.
-    static func loopback(_ host: String) -> OriginCheck {
+    package static func loopback(_ host: String) -> OriginCheck {
         OriginCheck(hosts: ["localhost", host], allowsAddresses: true)
     }
 
     /// Whether only this machine can reach a server that listens on this host.
-    static func isLoopback(_ host: String) -> Bool {
+    package static func isLoopback(_ host: String) -> Bool {
         host.lowercased() == "localhost" || HostAddress(host)?.isLoopback == true
     }
 
     /// Whether the request is meant for this server.
-    func isOurs(host: String?) -> Bool {
+    package func isOurs(host: String?) -> Bool {
         guard let host else { return false }
         let name = Self.name(of: host)
         if hosts.contains(name) || allowsAddresses && Self.isAddress(name) { return true }
@@ -44,13 +45,14 @@ struct OriginCheck: Sendable {
 
     /// Whether a page of this server makes the request.
     /// - Parameter allowsUnknown: the result for a browser that sends neither header.
-    func isSameOrigin(_ request: borrowing HTTPRequest, allowsUnknown: Bool = false) -> Bool {
+    package func isSameOrigin(_ request: borrowing HTTPRequest, allowsUnknown: Bool = false) -> Bool {
         isSameOrigin(
             site: request.header("Sec-Fetch-Site"), origin: request.header("Origin"), host: request.header("Host"),
             allowsUnknown: allowsUnknown)
     }
 
-    func isSameOrigin(site: String?, origin: String?, host: String?, allowsUnknown: Bool) -> Bool {
+    /// As the other one, from the headers' values.
+    package func isSameOrigin(site: String?, origin: String?, host: String?, allowsUnknown: Bool) -> Bool {
         if let site { return site == "same-origin" }
         guard let origin else { return allowsUnknown }
         guard let host, let scheme = ["http://", "https://"].first(where: { origin.hasPrefix($0) }) else {
@@ -60,7 +62,7 @@ struct OriginCheck: Sendable {
     }
 
     /// A host without its port: `[::1]:80` and `localhost:80` are `[::1]` and `localhost`.
-    static func name(of host: String) -> String {
+    package static func name(of host: String) -> String {
         if host.hasPrefix("["), let end = host.firstIndex(of: "]") { return host[...end].lowercased() }
         return String(host.prefix { $0 != ":" }).lowercased()
     }

@@ -1,20 +1,19 @@
-import Glibc
-import LoopApp
+internal import Glibc
 
-struct ConnectionRefused: Error {}
+package struct ConnectionRefused: Error {}
 
-struct Answer {
-    var status = 0
-    var headers: [String: String] = [:]
-    var body = ""
+package struct Answer {
+    package var status = 0
+    package var headers: [String: String] = [:]
+    package var body = ""
 }
 
-/// One connection of a client that sends given bytes.
-final class Connection {
+/// A connection to a web server, by a client that sends given bytes.
+package final class Connection {
     private let descriptor: Int32
     private var buffer: [UInt8] = []
 
-    init(port: UInt16) throws {
+    package init(port: UInt16) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -30,16 +29,16 @@ final class Connection {
 
     deinit { close(descriptor) }
 
-    func send(_ text: String) {
+    package func send(_ text: String) {
         let bytes = Array(text.utf8)
         _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
     /// Says that nothing more will be sent.
-    func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
+    package func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// The next answer; status 0 where the connection ends before it.
-    func receive(hasBody: Bool = true) -> Answer {
+    package func receive(hasBody: Bool = true) -> Answer {
         var answer = Answer()
         while end(of: buffer) == nil { if !fill() { return answer } }
         guard let end = end(of: buffer) else { return answer }
@@ -58,7 +57,7 @@ final class Connection {
     }
 
     /// The next line, without its end; nil at the end of the connection. For answers that go on and on.
-    func line() -> String? {
+    package func line() -> String? {
         while true {
             if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
                 let line = buffer[..<end]
@@ -81,13 +80,4 @@ final class Connection {
         buffer += piece[..<count]
         return true
     }
-}
-
-/// Asks on a connection of its own.
-///
-/// - Parameter request: The request line and headers, without the last line end and without `Host`.
-func ask(_ server: SiteServer, _ request: String, body: String = "") throws -> Answer {
-    let connection = try Connection(port: server.port)
-    connection.send("\(request)\r\nHost: localhost\r\n\r\n\(body)")
-    return connection.receive(hasBody: !request.hasPrefix("HEAD"))
 }

@@ -4,7 +4,12 @@ internal import CHTTPD
 internal import Glibc
 
 /// Sends answers through libmicrohttpd.
-enum HTTPResponse {
+package enum HTTPResponse {
+    /// The usual phrase of a status, or nil if it has none.
+    package static func phrase(of status: Int) -> String? {
+        unsafe MHD_get_reason_phrase_for(UInt32(clamping: status)).map { unsafe String(cString: $0) }
+    }
+
     /// Queues an answer on a connection.
     /// - Parameter resting: lets the connection rest for a time.
     static func send(

@@ -1,0 +1,231 @@
+import CBOR
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// Asks a reducer's thread for its status, and makes a report of it.
+final class ReducerHealth: HealthSource {
+    private let desk: StatusDesk
+    private let meter: ReducerMeter
+    private let loop: String
+    /// The journal's name, without credentials.
+    private let journal: String
+
+    init(_ desk: StatusDesk, _ meter: ReducerMeter, loop: String, journal: String) {
+        self.desk = desk
+        self.meter = meter
+        self.loop = loop
+        self.journal = journal
+    }
+
+    func ask() -> any HealthInquiry { Inquiry(self) }
+
+    private final class Inquiry: HealthInquiry {
+        private let health: ReducerHealth
+        private let number: UInt64
+
+        init(_ health: ReducerHealth) {
+            self.health = health
+            number = health.desk.ask()
+        }
+
+        deinit { health.desk.forget(number) }
+
+        func report() -> HealthReport? {
+            guard let document = health.desk.answer(to: number),
+                let status = try? CBOR.decode(StatusReport.self, from: document)
+            else { return nil }
+            return health.report(status, json: try? CBOR.json(document))
+        }
+
+        func reportWithoutAnswer() -> HealthReport { health.report(nil, json: nil) }
+    }
+
+    private func report(_ status: StatusReport?, json: String?) -> HealthReport {
+        guard let status else {
+            let stuck = HealthReport.Verdict(
+                isTrue: false,
+                text:
+                    "the reducer's thread has not answered for \(HealthServer.patience.text): a reduce, a query or an effect on"
+                    + " that thread takes long")
+            return HealthReport(
+                isLive: stuck, isReady: stuck, leads: stuck, follows: (stuck, 0), json: nil, metrics: metrics(nil))
+        }
+        return HealthReport(
+            isLive: .init(isTrue: true, text: "turns go on"), isReady: status.readiness, leads: status.leads,
+            follows: (status.follows, status.following?.lag ?? 0), json: json, metrics: metrics(status))
+    }
+
+    // MARK: Metrics
+
+    private func metrics(_ status: StatusReport?) -> [MetricFamily] {
+        let figures = meter.figures
+        var families: [MetricFamily] = [
+            .gauge("loop_up", "Whether the node's thread answers.", status == nil ? 0 : 1),
+            MetricFamily(
+                name: "loop_journal_info", kind: .gauge, help: "The journal of this reducer.",
+                samples: [
+                    .init(
+                        labels: [("loop", loop), ("journal", journal), ("history", status?.history ?? "")], value: 1)
+                ]),
+        ]
+        if let status { families += status.metrics }
+        let now = SystemClock.monotonic
+        families += [
+            .histogram(
+                "loop_turn_seconds", "How long a turn takes from its first message to its records.", figures.turns),
+            .histogram("loop_append_seconds", "How long the records of a turn take to be durable.", figures.appends),
+            .each(
+                .counter, "loop_append_failures", "Failures of the journal, each of which ends an epoch.", by: "reason",
+                figures.appendFailures.sorted { $0.key < $1.key }.map { ($0.key, Double($0.value)) }),
+            .counter("loop_epochs_begun", "Epochs that this process has begun.", figures.epochsCount),
+            .each(
+                .gauge, "loop_recovery_records",
+                "Records that the present or last recovery has applied, and has to apply.",
+                by: "state",
+                figures.recovery.map { [("applied", Double($0.applied)), ("total", Double($0.total))] } ?? []),
+            .gauge(
+                "loop_recovery_seconds", "How long the last recovery took.",
+                figures.recoveryDuration.map { $0 / .seconds(1) }),
+            .each(
+                .counter, "loop_snapshots", "Snapshots of this process.", by: "result",
+                [("written", Double(figures.snapshots.written)), ("failed", Double(figures.snapshots.failed))]),
+            .gauge(
+                "loop_records_since_snapshot", "Records that a recovery would have to apply.",
+                figures.positions.newest == 0
+                    ? nil
+                    : Double(figures.positions.newest - min(figures.positions.newest, figures.positions.snapshot))),
+            .gauge(
+                "loop_snapshot_age_seconds", "The age of the newest snapshot that this process has written.",
+                figures.snapshotAt.map { (now - $0) / .seconds(1) }),
+        ]
+        return families
+    }
+}
+
+extension StatusReport {
+    /// Whether a leader commits, or a standby could take over.
+    fileprivate var readiness: HealthReport.Verdict {
+        if isReady { return .init(isTrue: true, text: "it leads at seq \(seq), in epoch \(epoch)") }
+        if follows.isTrue { return follows }
+        return .init(isTrue: false, text: notReadyBecause ?? "it does not say why")
+    }
+
+    fileprivate var leads: HealthReport.Verdict {
+        if isReady { return .init(isTrue: true, text: "it leads at seq \(seq), in epoch \(epoch)") }
+        return .init(isTrue: false, text: notReadyBecause ?? "it does not say why")
+    }
+
+    fileprivate var follows: HealthReport.Verdict {
+        guard isStandby else {
+            return .init(isTrue: false, text: isReady ? "it leads" : notReadyBecause ?? "it does not say why")
+        }
+        let reason = notReadyBecause ?? "it does not say why"
+        if journalFault != nil && journalFault?.reason != .heldByAnother { return .init(isTrue: false, text: reason) }
+        if let cold = following?.coldBecause { return .init(isTrue: false, text: "it has no state: \(cold)") }
+        guard following?.lagMilliseconds != nil else {
+            return .init(isTrue: false, text: "\(reason); it has not read all of the journal yet")
+        }
+        return .init(isTrue: true, text: "\(reason); it is \(following?.lag ?? 0) records behind")
+    }
+
+    /// The reason why it is not ready, as one of few words.
+    private var reason: String? {
+        if isReady { return nil }
+        if let journalFault { return journalFault.reason.rawValue }
+        if isStandby { return "standby" }
+        return exitCode == nil ? "other_leader" : "ended"
+    }
+
+    /// The role: a reducer that has no role here waits for its journal or recovers.
+    private var roleName: String { role ?? "waiting" }
+
+    fileprivate var metrics: [MetricFamily] {
+        var families: [MetricFamily] = [
+            .gauge("loop_ready", "Whether events are committed and read here.", isReady ? 1 : 0),
+            .each(
+                .gauge, "loop_role", "The role of this reducer, which is 1.", by: "role",
+                [Self.leaderRole, Self.standbyRole, "waiting"].map { ($0, $0 == roleName ? 1 : 0) }),
+            .each(
+                .gauge, "loop_not_ready", "Why it is not ready, which is 1.", by: "reason",
+                reason.map { [($0, 1)] } ?? []),
+            .gauge(
+                "loop_journal_fault_seconds", "How long the journal has been unusable.",
+                journalFaultMilliseconds.map { Double($0) / 1000 }),
+            .gauge("loop_uptime_seconds", "How long the process has run.", Double(uptimeMilliseconds) / 1000),
+            .gauge("loop_seq", "The number of the newest transition of the state.", Double(seq)),
+        ]
+        families += isStandby ? standbyMetrics : roleName == Self.leaderRole ? leaderMetrics : []
+        return families
+    }
+
+    private var standbyMetrics: [MetricFamily] {
+        [
+            .gauge(
+                "loop_standby_lag_records", "Records in the journal that the standby has not applied.",
+                following.map { Double($0.lag) }),
+            .gauge(
+                "loop_standby_lag_seconds", "An upper bound of the age of the standby's state.",
+                following?.lagMilliseconds.map { Double($0) / 1000 }),
+            .gauge(
+                "loop_standby_cold", "Whether the standby has no state and would recover as at a start.",
+                following.map { $0.coldBecause == nil ? 0 : 1 }),
+        ]
+    }
+
+    private var leaderMetrics: [MetricFamily] {
+        typealias Sample = MetricFamily.Sample
+        var groups: [String: Double] = [:]
+        for peer in peers { for group in peer.groups { groups[group, default: 0] += 1 } }
+        let workers = peers.filter { !$0.groups.isEmpty }
+        return [
+            .gauge("loop_epoch", "The number of the epoch.", Double(epoch)),
+            .gauge("loop_events_per_second", "Events applied per second, over the last few ticks.", eventsPerSecond),
+            MetricFamily(
+                name: "loop_effects", kind: .gauge, help: "Live effects by feedback and state.",
+                samples: feedbacks.flatMap { feedback in
+                    [("running", feedback.running), ("waiting", feedback.waiting), ("parked", feedback.parked)].map {
+                        Sample(labels: [("feedback", feedback.name), ("state", $0.0)], value: Double($0.1))
+                    }
+                }),
+            .each(
+                .counter, "loop_effects_completed", "Effects that have completed in this epoch.", by: "feedback",
+                feedbacks.map { ($0.name, Double($0.completed)) }),
+            .each(
+                .gauge, "loop_workers", "Workers that serve a group.", by: "group",
+                groups.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }),
+            .gauge(
+                "loop_worker_capacity", "Effects that all workers may hold.",
+                workers.reduce(0) { $0 + Double($1.capacity) }),
+            .gauge(
+                "loop_worker_held", "Effects that all workers hold.", workers.reduce(0) { $0 + Double($1.leases) }),
+            .gauge("loop_sessions", "Peers that have a session.", Double(peers.count + (peersLeftOut ?? 0))),
+            .gauge("loop_connections", "Open connections.", connections.map(Double.init)),
+            .gauge("loop_connections_max", "Connections that may be open.", connectionsMax.map(Double.init)),
+            .gauge("loop_timers", "Timers that are set.", Double(timers ?? 0)),
+            .gauge(
+                "loop_next_timer_timestamp_seconds", "When the next timer is due, since 1970.",
+                nextTimer.map { Double($0) / 1000 }),
+            .gauge(
+                "loop_clock_behind_seconds", "How far the clock is behind the times in the journal.",
+                Double(clockBehindMilliseconds ?? 0) / 1000),
+            .gauge("loop_quarantined", "Events that are set aside.", Double(quarantined)),
+            .gauge(
+                "loop_warnings", "Conditions that a person should act on; status has their text.",
+                Double(warnings.count)),
+            .gauge(
+                "loop_lease_seconds", "The lease of the journal.", journalLease.map { Double($0.milliseconds) / 1000 }),
+            .gauge(
+                "loop_lease_unproven_seconds",
+                "How long ago the last commit began that proved that this reducer leads.",
+                journalLease.map { Double($0.provenMillisecondsAgo) / 1000 }),
+            .each(
+                .counter, "loop_dropped", "Dropped or refused messages, entries and peers in this epoch.", by: "reason",
+                counters.sorted { $0.key < $1.key }.map { (Self.snakeCase($0.key), Double($0.value)) }),
+        ]
+    }
+
+    private static func snakeCase(_ name: String) -> String {
+        name.reduce(into: "") { $0 += $1.isUppercase ? "_\($1.lowercased())" : "\($1)" }
+    }
+}

@@ -1,0 +1,11 @@
+import LoopApp
+import TestFolders
+
+/// Asks on a connection of its own.
+///
+/// - Parameter request: The request line and headers, without the last line end and without `Host`.
+func ask(_ server: SiteServer, _ request: String, body: String = "") throws -> Answer {
+    let connection = try Connection(port: server.port)
+    connection.send("\(request)\r\nHost: localhost\r\n\r\n\(body)")
+    return connection.receive(hasBody: !request.hasPrefix("HEAD"))
+}
