@@ -7,7 +7,7 @@ import Testing
     @Test(arguments: [
         (
             [],
-            "loopctl needs to be told what to do: up, status, ready, tail, send, parked, quarantine, schedules, "
+            "loopctl needs to be told what to do: up, status, ready, tail, send, effects, parked, quarantine, schedules, "
                 + "history, state, schema, verify, trim, step-down, serve, journal, keygen, new; see loopctl --help"
         ),
         (["stats"], "unknown command 'stats'; did you mean status?"),

@@ -19,6 +19,7 @@ import Testing
                               checks.
                   tail        Print transitions as they happen.
                   send        Send one event, and print the seq at which it was applied.
+                  effects     List the effects that the state asks for, and why they wait.
                   parked      List the effects that failed for good, or run one again.
                   quarantine  List events that were set aside; look into one, apply it after
                               all, or drop it.

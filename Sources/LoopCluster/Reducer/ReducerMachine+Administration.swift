@@ -55,6 +55,7 @@ extension ReducerMachine {
             ask(.read(.state(at: seq.map(Seq.init), part ?? StateSelection())), number, route)
         case .verify: ask(.read(.verify), number, route)
         case .parked: answer(.parked(parkedEffects()), number, route)
+        case .effects(let selection): answer(listedEffects(selection), number, route)
         case .retryParked(let effect, let who): answer(retryParked(effect, by: named(who)), number, route)
         case .quarantine: answer(quarantineList(), number, route)
         case .quarantined(let id): answer(quarantined(id), number, route)
@@ -137,7 +138,7 @@ extension AdministrationRequest {
         case .quarantine, .quarantined, .retryQuarantined, .dropQuarantined: .quarantine
         case .trim: .trim
         case .schedules, .pauseSchedule, .resumeSchedule, .runSchedule: .schedules
-        case .history, .state, .verify: .readHistory
+        case .history, .state, .verify, .effects: .readHistory
         case .explain: .explainEvents
         case .schema: .readSchema
         case .stepDown, .standBack: .stepDown
@@ -150,7 +151,8 @@ extension AdministrationRequest {
         case .retryParked, .retryQuarantined, .dropQuarantined, .trim, .pauseSchedule, .resumeSchedule, .runSchedule,
             .stepDown, .standBack:
             true
-        case .parked, .quarantine, .quarantined, .history, .state, .verify, .schedules, .explain, .schema: false
+        case .parked, .effects, .quarantine, .quarantined, .history, .state, .verify, .schedules, .explain, .schema:
+            false
         }
     }
 }

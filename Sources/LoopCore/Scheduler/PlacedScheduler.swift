@@ -102,6 +102,12 @@ package struct PlacedScheduler: Sendable {
         return nil
     }
 
+    /// What keeps the effect at a place from being the next, besides capacity and its order in line; nil if nothing does, or
+    /// if it does not wait.
+    package func obstacle(at place: Int, _ now: MonotonicTime) -> SchedulerObstacle? {
+        entries[Int32(place)].flatMap { lanes[Int($0.lane)].obstacle(of: $0, at: now) }
+    }
+
     /// Removes an effect that was completed, cancelled or parked, whether it waited or ran. An unknown effect is ignored.
     package mutating func remove(at place: Int) {
         let place = Int32(place)
@@ -149,4 +155,18 @@ package struct PlacedScheduler: Sendable {
         lanes.append(SchedulerLane(policy: policy))
         return lanes.count - 1
     }
+}
+
+/// What a waiting effect waits for.
+package enum SchedulerObstacle: Equatable, Sendable {
+    /// The time of its next try.
+    case delay
+    /// The end of another effect of its feedback, which runs this many.
+    case concurrency(Int)
+    /// The feedback's rate, until this time.
+    case rate(until: MonotonicTime)
+    /// The end of another effect of its group, which runs this many.
+    case groupConcurrency(String, Int)
+    /// The rate of its group, until this time.
+    case groupRate(String, until: MonotonicTime)
 }

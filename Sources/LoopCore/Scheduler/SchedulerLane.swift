@@ -248,6 +248,26 @@ struct SchedulerLane: Sendable {
         return earliest.map { max($0, open, now) }
     }
 
+    /// What keeps an effect from being the next, besides capacity and its order in line.
+    func obstacle(of entry: Entry, at now: MonotonicTime) -> SchedulerObstacle? {
+        let group = groups[Int(entry.group)]
+        switch entry.phase {
+        case .running: return nil
+        case .delayed: return .delay
+        case .queued: break
+        }
+        if let name = group.name, let limit = policy.concurrencyPerGroup, group.runningCount >= limit {
+            return .groupConcurrency(name, limit)
+        }
+        if !hasCapacity { return .concurrency(concurrency) }
+        guard let begin else { return nil }
+        if let name = group.name, let ready = group.bucket?.readyAt(begin: begin), ready > now {
+            return .groupRate(name, until: ready)
+        }
+        if let ready = bucket?.readyAt(begin: begin), ready > now { return .rate(until: ready) }
+        return nil
+    }
+
     // MARK: Capacity
 
     private var hasCapacity: Bool { runningCount < concurrency }

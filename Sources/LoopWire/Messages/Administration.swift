@@ -4,6 +4,8 @@ package import CBOR
 package enum AdministrationRequest: Codable, Equatable, Sendable {
     /// Lists the effects that failed for good.
     case parked
+    /// Lists live effects, and why each of them waits.
+    case effects(EffectSelection)
     /// Runs a parked effect again. `effect` is its ID in the list; `who` is the operator, for the journal.
     case retryParked(effect: String, who: String)
     /// Lists the events that were set aside.
@@ -50,6 +52,8 @@ package enum AdministrationAnswer: Codable, Equatable, Sendable {
     case refused(String)
     /// Answers `parked`: the effects in the order of their IDs, at most 10,000.
     case parked([ParkedEffect])
+    /// Answers `effects`: the first of the selected effects in the order of their IDs, and how many others there are.
+    case effects([ListedEffect], others: Int)
     /// Answers `quarantine` with the newest 1000 events without bytes, and `quarantined` with one event and its
     /// bytes.
     case quarantine([QuarantinedEvent])
@@ -168,6 +172,13 @@ extension AdministrationQuestion<[ParkedEffect]> {
     package static var parked: Self { Self(.parked) { if case .parked(let effects) = $0 { effects } else { nil } } }
 }
 
+extension AdministrationQuestion<(effects: [ListedEffect], others: Int)> {
+    /// Asks for live effects, and why each of them waits.
+    package static func effects(_ selection: EffectSelection) -> Self {
+        Self(.effects(selection)) { if case .effects(let effects, let others) = $0 { (effects, others) } else { nil } }
+    }
+}
+
 extension AdministrationQuestion<[QuarantinedEvent]> {
     private init(of request: AdministrationRequest) {
         self.init(request) { if case .quarantine(let events) = $0 { events } else { nil } }
@@ -272,6 +283,101 @@ package struct ParkedEffect: Codable, Equatable, Sendable {
         self.feedback = feedback
         self.failures = failures
         self.message = message
+        self.request = request
+    }
+}
+
+/// Which live effects are listed.
+package struct EffectSelection: Codable, Equatable, Sendable {
+    /// The name of their feedback, or nil for all.
+    package var feedback: String?
+    /// Their state, or nil for all.
+    package var state: ListedEffect.State?
+    /// The ID of the only one, or nil for all.
+    package var effect: String?
+    /// How many are listed, at most 10,000.
+    package var max: Int
+
+    /// Creates a selection from its parts.
+    package init(feedback: String? = nil, state: ListedEffect.State? = nil, effect: String? = nil, max: Int = 100) {
+        self.feedback = feedback
+        self.state = state
+        self.effect = effect
+        self.max = max
+    }
+}
+
+/// A live effect, and what it waits for.
+package struct ListedEffect: Codable, Equatable, Sendable {
+    /// The states. The raw values are stable names for programs.
+    package enum State: String, CaseIterable, Codable, Sendable {
+        case running, waiting, parked, completed
+    }
+
+    /// Why it is in its state. The raw values are stable names for programs.
+    package enum Reason: String, CaseIterable, Codable, Sendable {
+        /// A worker runs it.
+        case runs
+        /// A timer waits for its time.
+        case timer
+        /// It has failed, and waits for its next try.
+        case retry
+        /// It is within all limits, and is granted as soon as a worker asks for more.
+        case next
+        /// No worker that is heard serves it.
+        case noWorker = "no_worker"
+        /// The workers that serve it hold as many effects as they may.
+        case workersFull = "workers_full"
+        /// Its feedback runs as many effects as it may.
+        case concurrency
+        /// Its feedback has started as many effects as its rate allows.
+        case rate
+        /// Its group of the policy runs as many effects as it may.
+        case groupConcurrency = "group_concurrency"
+        /// Its group of the policy has started as many effects as its rate allows.
+        case groupRate = "group_rate"
+        /// A worker may run it since before the reducer's start, and has not said so yet.
+        case unclaimed
+        /// The worker that has it is silent, and no other can run it.
+        case silent
+        /// The loop has ended, or waits for a person.
+        case ended
+        /// It has failed for good.
+        case failed
+        /// Its body has returned. It is not run again while the state asks for it.
+        case done
+    }
+
+    /// The ID of the effect: `feedback.seq.index`.
+    package var effect: String
+    /// The name of the feedback.
+    package var feedback: String
+    package var state: State
+    package var reason: Reason
+    /// The reason, for people.
+    package var text: String
+    /// The seq at which its present request was made.
+    package var seq: UInt64
+    /// How many attempts have failed or timed out.
+    package var failures: Int
+    /// The encoded request. Empty if it does not fit into the 4 MiB of an answer, after the requests listed before it.
+    package var request: [UInt8]
+    /// The size of the encoded request in bytes, even if it is not included.
+    package var requestBytes: Int
+
+    /// Creates an entry of the list from its parts. Without `requestBytes` the size is that of `request`.
+    package init(
+        effect: String, feedback: String, state: State, reason: Reason, text: String, seq: UInt64, failures: Int,
+        request: [UInt8], requestBytes: Int? = nil
+    ) {
+        self.requestBytes = requestBytes ?? request.count
+        self.effect = effect
+        self.feedback = feedback
+        self.state = state
+        self.reason = reason
+        self.text = text
+        self.seq = seq
+        self.failures = failures
         self.request = request
     }
 }

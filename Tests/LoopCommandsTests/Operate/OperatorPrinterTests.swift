@@ -113,3 +113,39 @@ import Testing
         #expect(QuarantinePrinter(isJSON: true).whole(odd).hasSuffix(#""event":null,"bytes":"ff0a"}"#))
     }
 }
+
+@Suite struct `What is printed of live effects` {
+    private func effects() throws -> [ListedEffect] {
+        [
+            ListedEffect(
+                effect: "0.17.2", feedback: "fetch", state: .waiting, reason: .noWorker, text: "no worker serves it",
+                seq: 17, failures: 0, request: try CBOR.encode(["url": "http://a/"])),
+            ListedEffect(
+                effect: "1.9.0", feedback: "wait", state: .running, reason: .runs,
+                text: "the worker \"w\" runs attempt 1/2",
+                seq: 11, failures: 12, request: [], requestBytes: 5 << 20),
+        ]
+    }
+
+    @Test func `is a table, and how many others there are`() throws {
+        let printer = EffectsPrinter(isJSON: false)
+        #expect(
+            printer.text(for: try effects(), others: 3) == """
+                ID      FEEDBACK  STATE    FAILURES  WHY                              REQUEST
+                0.17.2  fetch     waiting         0  no worker serves it              {"url":"http://a/"}
+                1.9.0   wait      running        12  the worker "w" runs attempt 1/2  5242880 bytes, too large for the list
+                and 3 more (--max, --feedback, --state)
+                """)
+        #expect(printer.text(for: [], others: 0) == "no such effect is live")
+    }
+
+    @Test func `is a JSON document`() throws {
+        #expect(
+            EffectsPrinter(isJSON: true).text(for: try effects(), others: 0)
+                == #"{"effects":[{"effect":"0.17.2","feedback":"fetch","state":"waiting","reason":"no_worker","#
+                + #""text":"no worker serves it","seq":17,"failures":0,"request":{"url":"http://a/"},"requestBytes":15},"#
+                + #"{"effect":"1.9.0","feedback":"wait","state":"running","reason":"runs","#
+                + #""text":"the worker \"w\" runs attempt 1/2","seq":11,"failures":12,"requestBytes":5242880}],"others":0}"#
+        )
+    }
+}

@@ -211,3 +211,31 @@ import Testing
         return ids
     }
 }
+
+/// What is said of an effect that does not start.
+@Suite struct `A scheduler's obstacle` {
+    private func start(_ scheduler: inout PlacedScheduler, at time: MonotonicTime) {
+        while scheduler.next(at: time, where: { _ in true }) != nil {}
+    }
+
+    @Test func `is a limit of the feedback or of the group, a rate or a delay`() {
+        let second = MonotonicTime.zero + .seconds(1)
+        var scheduler = PlacedScheduler(policies: [
+            0: EffectPolicy(concurrency: 1), 1: EffectPolicy(concurrencyPerGroup: 1),
+            2: EffectPolicy(rate: RateLimit(perSecond: 1)),
+            3: EffectPolicy(ratePerGroup: RateLimit(perSecond: 1)), 4: EffectPolicy(),
+        ])
+        for place in 0..<10 {
+            scheduler.add(
+                at: place, of: UInt32(place / 2), group: "g", notBefore: place == 9 ? second + .seconds(9) : nil)
+        }
+        start(&scheduler, at: .zero)
+        start(&scheduler, at: second)
+        let expected: [SchedulerObstacle?] = [
+            nil, .concurrency(1), nil, .groupConcurrency("g", 1), nil, .rate(until: second + .seconds(1)), nil,
+            .groupRate("g", until: second + .seconds(1)), nil, .delay,
+        ]
+        #expect((0..<10).map { scheduler.obstacle(at: $0, second) } == expected)
+        #expect(scheduler.obstacle(at: 99, second) == nil)
+    }
+}

@@ -49,7 +49,10 @@ enum DocumentExamples {
     }
 
     private static let requests: [(name: String, request: AdministrationRequest)] = [
-        ("parked", .parked), ("retryParked", .retryParked(effect: "2.7.1", who: "eve")), ("quarantine", .quarantine),
+        ("parked", .parked),
+        ("effects", .effects(EffectSelection(feedback: "jobs", state: .waiting, effect: "2.7.1", max: 9))),
+        ("all effects", .effects(EffectSelection())), ("retryParked", .retryParked(effect: "2.7.1", who: "eve")),
+        ("quarantine", .quarantine),
         ("quarantined", .quarantined(id: 1)), ("retryQuarantined", .retryQuarantined(id: 1, who: "eve")),
         ("dropQuarantined", .dropQuarantined(id: 1, who: "eve")),
         ("history", .history(from: 1, through: 9, after: 3)),
@@ -66,7 +69,8 @@ enum DocumentExamples {
 
     private static let answers: [(name: String, answer: AdministrationAnswer)] = [
         ("done", .done("the schedule nightly is paused")), ("refused", .refused("no")),
-        ("parked", .parked([parked])), ("quarantine", .quarantine([quarantined, quarantinedOfClient])),
+        ("parked", .parked([parked])), ("effects", .effects([listed], others: 3)),
+        ("quarantine", .quarantine([quarantined, quarantinedOfClient])),
         (
             "history",
             .history(HistoryPage(records: [HistoryRecord(position: 1, seq: 0, kind: "definition"), record], next: 2))
@@ -90,6 +94,9 @@ enum DocumentExamples {
 
     private static let parked = ParkedEffect(
         effect: "2.7.1", feedback: "jobs", failures: 3, message: "no", request: [1])
+    private static let listed = ListedEffect(
+        effect: "2.7.1", feedback: "jobs", state: .waiting, reason: .noWorker, text: "no", seq: 7, failures: 3,
+        request: [1])
     private static let quarantined = QuarantinedEvent(
         id: 1, time: 2, session: 3, number: 4, effect: "2.7.1", phase: "reduce", crashes: 2, event: [0xa0])
     private static let quarantinedOfClient = QuarantinedEvent(
