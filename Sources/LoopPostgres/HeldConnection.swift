@@ -102,6 +102,9 @@ final class HeldConnection: Sendable {
         }
     }
 
+    /// Waits until no other thread uses the connection, for the limit at most.
+    func isFree(within limit: Duration) -> Bool { turn.wait(until: { !$0.isUsed }, timeout: limit) }
+
     private func end(provenAt: MonotonicTime?, failure: JournalError?) {
         turn.withLock { turn in
             turn.isUsed = false

@@ -164,6 +164,8 @@ package final class PostgresJournal: RowJournal {
     /// The connection's descriptor while an append has no receipt, or nil otherwise.
     package var receiptDescriptor: Int32? { held.awaitsReceipts ? held.descriptor : nil }
 
+    package func isFree(within limit: Duration) -> Bool { held.isFree(within: limit) }
+
     /// Asks the server over another connection why an append has no receipt.
     package var appendInquiry: (@Sendable () -> JournalError?)? {
         { [wait = held.wait, url = held.url] in

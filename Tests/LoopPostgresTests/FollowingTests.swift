@@ -127,6 +127,23 @@ import Testing
         fork.close()
     }
 
+    /// The thread that renews the lease has the connection, and waits for the server.
+    @Test func `that leads says what it waits for while its database is silent`() async throws {
+        let quorum = try await DatabaseQuorum()
+        let test = try TestJournal(at: try quorum.makeDatabase())
+        let leader = try Member(test.url) { $0.journalDeadline = .seconds(60) }
+        _ = try await leader.status { $0.isReady }
+        quorum.primary.freeze()
+        defer { quorum.primary.thaw() }
+        let began = SystemClock.monotonic
+        let report = try await leader.status { !$0.isReady }
+        #expect(report.journalFault?.reason == .appendDeadline, "\(report)")
+        #expect(SystemClock.monotonic - began < .seconds(30))
+        quorum.primary.thaw()
+        _ = try await leader.status { $0.isReady }
+        await leader.stop()
+    }
+
     @Test func `that leads warns of records that it had followed and that a failover has lost`() async throws {
         let test = try await TestJournal()
         let leader = try Member(test.url)

@@ -35,6 +35,10 @@ package protocol Journal {
     /// something.
     var receiptDescriptor: Int32? { get }
 
+    /// Waits while another thread of this process uses the journal's connection, as a renewal of the lease does.
+    /// - Returns: whether the connection is free within the limit. An append then waits for no other thread.
+    func isFree(within limit: Duration) -> Bool
+
     /// A closure that asks what the oldest append without a receipt waits for, or nil if every append returns its receipt. It may
     /// be called on any thread, takes a few seconds at most, and returns nil if the answer is not known.
     var appendInquiry: (@Sendable () -> JournalError?)? { get }
@@ -173,6 +177,7 @@ extension Journal {
 
     /// Nil, because no append is ever under way.
     package var receiptDescriptor: Int32? { nil }
+    package func isFree(within limit: Duration) -> Bool { true }
 
     /// Nil, because every append returns its receipt.
     package var appendInquiry: (@Sendable () -> JournalError?)? { nil }

@@ -174,7 +174,10 @@ final class ReducerService<Definition: LoopDefinition> {
         let hasWaited = !waiting.isEmpty
         try takeReceipts(&sockets)
         var end = TurnEnd(deadline: nextTurn)
-        if !hasWaited || isTurnDue(sockets) { end = try takeTurn(&sockets) }
+        if !hasWaited || isTurnDue(sockets) {
+            try stop.connection(of: journal, &sockets, &mail)
+            end = try takeTurn(&sockets)
+        }
         nextTurn = end.deadline
         sockets.watch(journal: waiting.isEmpty ? nil : journal.receiptDescriptor)
         if let oldest = waiting.first { end.deadline = min(end.deadline, oldest.begunAt + standstill) }

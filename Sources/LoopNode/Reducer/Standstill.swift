@@ -58,9 +58,25 @@ struct Standstill {
                 }
             }
             if let found = inquiry?.withLock({ $0 }) { obstacle.note(found) }
-            try answer(waited, since: begunAt, &sockets, &letters)
+            try answer(
+                "an append has waited for its receipt for \(waited.text)", since: begunAt, &sockets, &letters)
         }
         return try journal.takeReceipt(waits: true).map { resumed(by: $0) }
+    }
+
+    /// Waits until the journal's connection is free, before a turn that needs it. Another thread has it for long if its database is
+    /// silent.
+    mutating func connection(
+        of journal: any Journal, _ sockets: inout ReducerSockets, _ letters: inout [Letter]
+    ) throws {
+        let began = SystemClock.monotonic
+        while !journal.isFree(within: .milliseconds(Int(Self.waitMilliseconds))) {
+            let waited = SystemClock.monotonic - began
+            guard waited >= limit, letters.count < Self.lettersMax else { continue }
+            try answer(
+                "a renewal of the lease has waited for the database for \(waited.text)", since: began, &sockets,
+                &letters)
+        }
     }
 
     private func resumed(by receipt: JournalReceipt) -> JournalReceipt {
@@ -69,13 +85,13 @@ struct Standstill {
     }
 
     private func answer(
-        _ waited: Duration, since: MonotonicTime, _ sockets: inout ReducerSockets, _ letters: inout [Letter]
+        _ reason: String, since: MonotonicTime, _ sockets: inout ReducerSockets, _ letters: inout [Letter]
     ) throws {
         let error =
             inquiry?.withLock { $0 }
             ?? JournalError(
                 .unreachable, operation: "append",
-                reason: "an append has waited for its receipt for \(waited.text)",
+                reason: reason,
                 remedy: "check the database", fault: JournalFault(.appendDeadline))
         let failure = JournalFailure(error: error, since: since, tries: 0, retryAt: since)
         try sockets.wait(milliseconds: 0)
