@@ -14,14 +14,20 @@ package struct HTTPDaemon: Sendable {
         package var threads: Int
         package var connectionsMax: Int
         package var idleLimit: Duration
+        /// How many connections a client's address may have, or 0 for no limit.
+        package var connectionsPerAddress: Int
 
         /// Creates settings from their parts.
-        package init(host: String, port: UInt16, threads: Int, connectionsMax: Int, idleLimit: Duration) {
+        package init(
+            host: String, port: UInt16, threads: Int, connectionsMax: Int, idleLimit: Duration,
+            connectionsPerAddress: Int = 0
+        ) {
             self.host = host
             self.port = port
             self.threads = threads
             self.connectionsMax = connectionsMax
             self.idleLimit = idleLimit
+            self.connectionsPerAddress = connectionsPerAddress
         }
     }
 
@@ -32,7 +38,6 @@ package struct HTTPDaemon: Sendable {
         /// The address could not be bound: another process uses it, or it is not allowed.
         case addressUnavailable(String)
     }
-
 
     /// The port that it listens on.
     package let port: UInt16
@@ -72,7 +77,8 @@ package struct HTTPDaemon: Sendable {
             let settings = unsafe HTTPLoop.Settings(
                 flags: flags, address: address, listener: listener,
                 connectionsMax: UInt32(clamping: (connections + threads - 1 - number) / threads),
-                idleSeconds: UInt32(clamping: max(settings.idleLimit, .zero).components.seconds))
+                idleSeconds: UInt32(clamping: max(settings.idleLimit, .zero).components.seconds),
+                connectionsPerAddress: UInt32(clamping: settings.connectionsPerAddress))
             guard listener != -1, let loop = HTTPLoop(settings, handler: handler) else {
                 // Read before the next call, which may change `errno`.
                 let error = unavailable()

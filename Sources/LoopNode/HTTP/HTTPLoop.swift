@@ -40,6 +40,8 @@ internal import LoopCollections
         var listener: Int32?
         var connectionsMax: UInt32
         var idleSeconds: UInt32
+        /// How many connections a client's address may have, or 0 for no limit.
+        var connectionsPerAddress: UInt32
     }
 
     private let handler: any HTTPHandler
@@ -60,7 +62,7 @@ internal import LoopCollections
         self.bell = bell
         unsafe daemon = loop_httpd_start(
             settings.flags, settings.address, settings.listener ?? -1, settings.connectionsMax,
-            settings.idleSeconds,
+            settings.idleSeconds, settings.connectionsPerAddress,
             { loop, connection, url, method, _, piece, pieceBytes, slot in
                 // Only the bytes of a body's piece may be missing.
                 guard let connection = unsafe connection, let url = unsafe url, let method = unsafe method,

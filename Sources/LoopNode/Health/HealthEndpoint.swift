@@ -20,7 +20,7 @@ public struct HealthEndpoint: Hashable, Sendable, CustomStringConvertible {
         var host = String(text[..<colon])
         if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
         let isBare = host.contains(":") && !text.hasPrefix("[")
-        guard !host.isEmpty, !isBare, let port = UInt16(text[colon...].dropFirst()) else {
+        guard !host.isEmpty, !isBare, !host.hasPrefix("["), let port = UInt16(text[colon...].dropFirst()) else {
             throw .configuration(
                 "'\(text)' is not an address for HTTP: give a host and a port, such as 127.0.0.1:9710 or [::1]:9710")
         }
@@ -37,17 +37,21 @@ public struct HealthEndpoint: Hashable, Sendable, CustomStringConvertible {
     /// Reads the token, or returns nil if none is needed.
     func token() throws(NodeError) -> String? {
         guard let tokenFile else { return nil }
+        if let status = FileSystem.status(of: tokenFile), status.kind != .file {
+            throw .configuration("the token for HTTP cannot be read from \(tokenFile), which is no regular file")
+        }
         let bytes: [UInt8]
         do throws(SystemError) {
             bytes = try FileSystem.bytes(of: tokenFile, atMost: 4096)
         } catch {
             throw .configuration("the token for HTTP could not be read from \(tokenFile): \(error.text)")
         }
-        let token = String(String(decoding: bytes, as: UTF8.self).prefix { !$0.isNewline })
-        guard token.utf8.count >= 16 else {
+        let line = String(decoding: bytes, as: UTF8.self).prefix { !$0.isNewline }
+        let token = String(line.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+        guard token.utf8.count >= 16, token.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
             throw .configuration(
-                "the first line of \(tokenFile) is no token: it has \(token.utf8.count) bytes, and needs 16 or more; make one with:"
-                    + " openssl rand -hex 32 > \(tokenFile)")
+                "the first line of \(tokenFile) is no token: a token has 16 or more visible characters of ASCII, and no spaces;"
+                    + " make one with: openssl rand -hex 32 > \(tokenFile)")
         }
         return token
     }

@@ -42,19 +42,26 @@ final class HealthServer: Sendable {
     /// How long the node's thread may take for an answer before it counts as stuck.
     static let patience = Duration.seconds(2)
 
+    private static let connectionsMax = 256
+    /// So many connections of one address that no other machine can take all of them.
+    private static let connectionsPerAddress = 16
+    /// A connection on which nothing comes for this long is closed, so that idle ones do not keep others out.
+    private static let idleLimit = Duration.seconds(5)
+
     private let daemon: HTTPDaemon
     /// The address with the port that it listens on.
     let address: String
 
     /// Starts to answer, until the server is released.
     init(_ endpoint: HealthEndpoint, _ source: any HealthSource, _ log: NodeLog) throws(NodeError) {
+        let isLocal = OriginCheck.isLoopback(endpoint.host)
         let handler = HealthHandler(
-            source, token: try endpoint.token(),
-            origin: OriginCheck.isLoopback(endpoint.host) ? .loopback(endpoint.host) : nil)
+            source, token: try endpoint.token(), origin: isLocal ? .loopback(endpoint.host) : nil)
         do throws(HTTPDaemon.StartError) {
             daemon = try HTTPDaemon(
                 HTTPDaemon.Settings(
-                    host: endpoint.host, port: endpoint.port, threads: 1, connectionsMax: 64, idleLimit: .seconds(60)),
+                    host: endpoint.host, port: endpoint.port, threads: 1, connectionsMax: Self.connectionsMax,
+                    idleLimit: Self.idleLimit, connectionsPerAddress: isLocal ? 0 : Self.connectionsPerAddress),
                 handler: handler)
         } catch {
             switch error {
@@ -130,7 +137,7 @@ private final class HealthHandler: HTTPHandler {
         if let origin, let host = request.header("Host"), !origin.isOurs(host: host) {
             return Reply(status: 421, text: "this server does not answer to the name \(host)\n")
         }
-        if let token, !Self.isEqual(request.header("Authorization") ?? "", "Bearer \(token)") {
+        if let token, !Self.hasToken(request.header("Authorization"), token) {
             return Reply(
                 status: 401, text: "the request needs the token: Authorization: Bearer TOKEN\n",
                 headers: [("WWW-Authenticate", "Bearer")])
@@ -146,6 +153,14 @@ private final class HealthHandler: HTTPHandler {
 
     private static let paths = ["/livez", "/readyz", "/leader", "/standby", "/status.json", "/metrics"]
 
+    /// Whether a header has the token. The name of the scheme may be in upper or lower case (RFC 9110, section 11.1).
+    private static func hasToken(_ header: String?, _ token: String) -> Bool {
+        guard let header, let space = header.firstIndex(of: " "), header[..<space].lowercased() == "bearer" else {
+            return false
+        }
+        return isEqual(String(header[space...].drop { $0 == " " }), token)
+    }
+
     /// Compares in a time that does not depend on where two texts differ.
     private static func isEqual(_ a: String, _ b: String) -> Bool {
         let (a, b) = (Array(a.utf8), Array(b.utf8))
@@ -159,6 +174,7 @@ private final class HealthHandler: HTTPHandler {
         case "/leader": return Self.reply(report.leads)
         case "/standby": return standby(report, lagMax: request.query("max-lag"))
         case "/status.json":
+            if report.leads == nil { return Self.reply(nil) }
             guard let json = report.json else { return Self.reply(report.isLive) }
             return Reply(status: 200, text: json + "\n", type: "application/json")
         default:

@@ -86,7 +86,8 @@ final class PeerBoard: HealthSource {
             MetricFamily(
                 name: "loop_peer_info", kind: .gauge, help: "The loop of this peer.",
                 samples: [.init(labels: [("loop", loop)], value: 1)]),
-            .gauge("loop_ready", "Whether the peer is in contact with its reducer.", contents.isJoined ? 1 : 0),
+            .gauge(
+                "loop_ready", "Whether the peer is in contact with its reducer.", isLive && contents.isJoined ? 1 : 0),
             .gauge("loop_peer_capacity", "Effects that the peer may run at once.", Double(contents.capacity)),
             .gauge("loop_peer_running", "Effects that the peer runs.", Double(contents.runningCount)),
             .gauge("loop_peer_outbox_entries", "Entries whose outcomes are not known.", Double(contents.outboxCount)),

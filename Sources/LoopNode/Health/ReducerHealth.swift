@@ -1,5 +1,6 @@
 import CBOR
 import LoopCluster
+import LoopCollections
 import LoopCore
 import LoopWire
 
@@ -10,6 +11,8 @@ final class ReducerHealth: HealthSource {
     private let loop: String
     /// The journal's name, without credentials.
     private let journal: String
+    /// The history that was known last. While the journal cannot be used, the status has none.
+    private let history = Locked<String?>(nil)
 
     init(_ desk: StatusDesk, _ meter: ReducerMeter, loop: String, journal: String) {
         self.desk = desk
@@ -58,16 +61,22 @@ final class ReducerHealth: HealthSource {
 
     // MARK: Metrics
 
+    private func knownHistory(_ status: StatusReport?) -> String? {
+        history.withLock { known in
+            if let new = status?.history, !new.isEmpty { known = new }
+            return known
+        }
+    }
+
     private func metrics(_ status: StatusReport?) -> [MetricFamily] {
         let figures = meter.figures
         var families: [MetricFamily] = [
             .gauge("loop_up", "Whether the node's thread answers.", status == nil ? 0 : 1),
             MetricFamily(
                 name: "loop_journal_info", kind: .gauge, help: "The journal of this reducer.",
-                samples: [
-                    .init(
-                        labels: [("loop", loop), ("journal", journal), ("history", status?.history ?? "")], value: 1)
-                ]),
+                samples: knownHistory(status).map {
+                    [.init(labels: [("loop", loop), ("journal", journal), ("history", $0)], value: 1)]
+                } ?? []),
         ]
         if let status { families += status.metrics }
         let now = SystemClock.monotonic

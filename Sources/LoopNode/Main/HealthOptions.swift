@@ -16,9 +16,13 @@ extension ParsedArguments {
     /// Where the program says how it is, or nil for nowhere.
     var health: HealthEndpoint? {
         get throws(NodeError) {
-            try self[HealthOptions.http].map { text throws(NodeError) in
-                try HealthEndpoint(text, tokenFile: self[HealthOptions.token])
+            guard let text = self[HealthOptions.http] else {
+                guard self[HealthOptions.token] == nil else {
+                    throw .configuration("--http-token is of no use without --http, which says where to answer")
+                }
+                return nil
             }
+            return try HealthEndpoint(text, tokenFile: self[HealthOptions.token])
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import LoopCollections
 import LoopCore
 import LoopKeys
@@ -211,7 +212,10 @@ import ZMQ
         _ = try await wait(log, "/livez", for: 200)
         let alone = try await get(log, "/readyz")
         #expect(alone.status == 503 && alone.body.contains("\(address)"), "\(alone)")
-        #expect(try await get(log, "/leader").body == "this node is no reducer\n")
+        for path in ["/leader", "/standby", "/status.json"] {
+            let answer = try await get(log, path)
+            #expect(answer.status == 404 && answer.body == "this node is no reducer\n", "\(path)")
+        }
 
         var reducerConfiguration = ReducerNodeConfiguration(
             bind: try BindAddress(address), journal: .memory, log: .silent)
@@ -261,17 +265,34 @@ import ZMQ
         await reducer.stop()
     }
 
+    /// More than may be open at once.
+    @Test func `is shown although others hold connections on which nothing comes`() async throws {
+        let reducer = try Reducer()
+        _ = try await wait(reducer.log, "/readyz", for: 200)
+        let port = try await port(reducer.log)
+        let idle = try (0..<300).map { _ in
+            let connection = try Connection(port: port)
+            connection.send("G")
+            return connection
+        }
+        #expect(try await get(reducer.log, "/readyz").status == 200)
+        #expect(idle.count == 300)
+        await reducer.stop()
+    }
+
     @Test func `is shown to those who have the token, if it needs one`() async throws {
         let folder = TestFolder()
-        folder.write("token", "0123456789abcdef\nsecond line\n")
+        folder.write("token", " 0123456789abcdef\t\nsecond line\n")
         let endpoint = try HealthEndpoint("127.0.0.1:0", tokenFile: "\(folder.path)/token")
         let reducer = try Reducer { $0.health = endpoint }
         for header in ["", "Authorization: Bearer 0123456789abcdeF\r\n", "Authorization: Bearer 0\r\n"] {
             let answer = try await get(reducer.log, "/livez", headers: header)
             #expect(answer.status == 401 && answer.headers["www-authenticate"] == "Bearer")
         }
-        let answer = try await get(reducer.log, "/livez", headers: "Authorization: Bearer 0123456789abcdef\r\n")
-        #expect(answer.status == 200)
+        for scheme in ["Bearer", "bearer"] {
+            let answer = try await get(reducer.log, "/livez", headers: "Authorization: \(scheme) 0123456789abcdef\r\n")
+            #expect(answer.status == 200)
+        }
         await reducer.stop()
     }
 
@@ -289,6 +310,7 @@ import ZMQ
     @Test(arguments: [
         ("9710", "is not an address for HTTP"), ("127.0.0.1:", "is not an address for HTTP"),
         ("::1:9710", "is not an address for HTTP"), ("127.0.0.1:99999", "is not an address for HTTP"),
+        ("[::1:9710", "is not an address for HTTP"),
         (":9710", "is not an address for HTTP"), ("0.0.0.0:9710", "--http-token FILE"),
         ("[::]:9710", "--http-token FILE"),
         ("example.org:80", "--http-token FILE"),
@@ -301,7 +323,14 @@ import ZMQ
     @Test func `is refused with a token that is missing or short`() throws {
         let folder = TestFolder()
         folder.write("short", "abc\n")
-        for (file, why) in [("none", "could not be read"), ("short", "openssl rand -hex 32")] {
+        folder.write("blank", "abcdefgh abcdefgh\n")
+        folder.write("mark", "\u{feff}0123456789abcdef\n")
+        #expect(mkfifo("\(folder.path)/pipe", 0o600) == 0)
+        let flaws = [
+            ("none", "could not be read"), ("short", "openssl rand -hex 32"), ("blank", "no spaces"),
+            ("mark", "visible characters of ASCII"), ("pipe", "no regular file"),
+        ]
+        for (file, why) in flaws {
             let endpoint = try HealthEndpoint("0.0.0.0:0", tokenFile: "\(folder.path)/\(file)")
             let error = #expect(throws: NodeError.self) { try endpoint.token() }
             #expect(error?.description.contains(why) == true)
