@@ -185,6 +185,7 @@ def documents(bench: Bench) -> None:
     name = f"{parked.effect.feedback}.{parked.effect.seq}.{parked.effect.index}"
     who = "a check"
     requests = [
+        ({"effects": {"_0": {"max": 10}}}, "effects"), ({"effects": {"_0": {"max": 1, "effect": name, "state": "parked"}}}, "effects"),
         ({"parked": {}}, "parked"), ({"quarantine": {}}, "quarantine"), ({"schedules": {}}, "schedules"), ({"schema": {}}, "schema"),
         ({"verify": {}}, "verified"), ({"history": {"from": 1}}, "history"), ({"history": {"from": 1, "through": 2, "after": 1}}, "history"),
         ({"state": {}}, "state"), ({"state": {"at": 1, "part": {"path": ["open", "1"]}}}, "state"),

@@ -108,6 +108,16 @@ import ZMQ
         await reducer.stop()
     }
 
+    /// The names of the metrics that the page for operators describes.
+    private func described() throws -> Set<Substring> {
+        let page = URL(filePath: #filePath).appending(path: "../../../../docs/health.md").standardized
+        return Set(try String(contentsOf: page, encoding: .utf8).matches(of: /`(loop_[a-z_]+)/).map(\.output.1))
+    }
+
+    private func names(_ lines: Set<Substring>) -> Set<Substring> {
+        Set(lines.filter { $0.hasPrefix("# TYPE ") }.map { $0.split(separator: " ")[2] })
+    }
+
     /// The parsers are those of Prometheus' own client library.
     @Test func `is read by parsers of both formats, without a complaint`() async throws {
         let reducer = try Reducer()
@@ -199,7 +209,11 @@ import ZMQ
         ] { #expect(lines.contains(Substring(line)), "\(line) in \(lines.sorted().joined(separator: "\n"))") }
         await leader.stop()
         _ = try await wait(standby.log, "/leader", for: 200)
-        #expect(try await metrics(standby.log).contains("loop_epochs_begun_total 1"))
+        let leading = try await metrics(standby.log)
+        #expect(leading.contains("loop_epochs_begun_total 1"))
+        // A page that says nothing of a metric would leave whoever is paged alone.
+        #expect(names(leading).union(names(lines)).subtracting(try described()) == [])
+        #expect(names(leading).count > 25 && names(lines).count > 10)
         await standby.stop()
     }
 
@@ -227,7 +241,9 @@ import ZMQ
         _ = try await remote.sendAndConfirm(.add(5))
         let done = #"loop_peer_attempts_total{feedback="square",outcome="completed"} 5"#
         while try await !metrics(log).contains(Substring(done)) { try await Task.sleep(for: .milliseconds(10)) }
-        #expect(try await metrics(log).isSuperset(of: ["loop_peer_capacity 16", "loop_ready 1"]))
+        let lines = try await metrics(log)
+        #expect(lines.isSuperset(of: ["loop_peer_capacity 16", "loop_ready 1"]))
+        #expect(names(lines).subtracting(try described()) == [] && names(lines).count >= 8)
         await remote.close()
         node.stop()
         _ = try await reducer.value
