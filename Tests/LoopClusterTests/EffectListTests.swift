@@ -29,7 +29,8 @@ import Testing
             try list(&bench) == [
                 ListedEffect(
                     effect: "0.1.0", feedback: "lamps", state: .waiting, reason: .noWorker,
-                    text: "no worker that is heard serves it; it is in the group \"default\"", seq: 1, failures: 0,
+                    text: "no worker that is heard serves it; it is in the group \"default\"", seq: 1,
+                    waitMilliseconds: 0, failures: 0,
                     request: request)
             ])
         bench.join(alice)
@@ -39,6 +40,31 @@ import Testing
         // A newer request is of a later seq.
         _ = try bench.send(sender, from: 2, .light("a", 6))
         #expect(try list(&bench).map(\.seq) == [2])
+    }
+
+    @Test func `says how long an effect has waited, and status how long the oldest has`() throws {
+        let policy = EffectPolicy(
+            retry: Retry(attemptsMax: 2, firstDelay: .seconds(60), delayMax: .seconds(60), jitter: 0))
+        var bench = try ReducerBench(policy: policy)
+        let sender = bench.join(client, capacity: 0)
+        _ = try bench.send(sender, from: 1, .light("a", 1))
+        bench.turn(after: 2000)
+        _ = try bench.send(sender, from: 2, .light("b", 1))
+        bench.turn(after: 500)
+        #expect(try list(&bench).map(\.waitMilliseconds) == [2500, 500])
+        #expect(bench.machine.status().feedbacks.map(\.oldestWaitMilliseconds) == [2500])
+        let worker = bench.join(alice)
+        #expect(try list(&bench).map(\.waitMilliseconds) == [nil, nil])
+        #expect(bench.machine.status().feedbacks.map(\.oldestWaitMilliseconds) == [nil])
+        // What is tried again waits anew.
+        let grant = try #require(bench.machine.status().feedbacks.first?.running == 2 ? list(&bench).first : nil)
+        let id = try #require(EffectID(grant.effect))
+        let failed = Entry(
+            kind: .failed, effect: id, attempt: Attempt(epoch: 1, count: 1),
+            payload: Failure(message: "dark").bytes[...])
+        _ = bench.push(bench.batch(worker, from: 1, [failed]))
+        bench.turn(after: 700)
+        #expect(try list(&bench, EffectSelection(effect: grant.effect)).map(\.waitMilliseconds) == [700])
     }
 
     @Test func `says that the workers are full`() throws {

@@ -40,7 +40,9 @@ extension ReducerMachine {
             return ListedEffect(
                 effect: id.description, feedback: journaled.feedbackName(of: id), state: state, reason: reason,
                 text: text,
-                seq: effect.version.value, failures: Int(effect.failures), request: room >= 0 ? effect.request : [],
+                seq: effect.version.value,
+                waitMilliseconds: state == .waiting && !timers.isTimer(id) ? waitMilliseconds(at: place) : nil,
+                failures: Int(effect.failures), request: room >= 0 ? effect.request : [],
                 requestBytes: effect.request.count)
         }
         return .effects(effects, others: chosen.count - effects.count)

@@ -123,12 +123,20 @@ extension ReducerMachine {
             switch journaled.effects[at: place].status {
             case .open where dispatch.owner(at: place).map { !silent.contains($0.session) } ?? false:
                 counts[feedback].running += 1
-            case .open: counts[feedback].waiting += 1
+            case .open:
+                counts[feedback].waiting += 1
+                guard !timers.isTimer(id), let waits = waitMilliseconds(at: place) else { continue }
+                counts[feedback].oldestWaitMilliseconds = max(counts[feedback].oldestWaitMilliseconds ?? 0, waits)
             case .completed: break
             case .parked: counts[feedback].parked += 1
             }
         }
         return counts
+    }
+
+    /// How long the effect at a place has waited, or nil if it does not wait for a worker, a limit or its next try.
+    func waitMilliseconds(at place: Int) -> Int64? {
+        dispatch.waitsSince(at: place).map { (context.now.monotonic - $0).wholeNanoseconds / 1_000_000 }
     }
 
     /// The reports of the first hundred effects by ID, and how many others there are.

@@ -198,6 +198,9 @@ extension StatusReport {
                     }
                 }),
             .each(
+                .gauge, "loop_effect_oldest_waiting_seconds", "How long the effect that has waited longest has waited.",
+                by: "feedback", feedbacks.map { ($0.name, Double($0.oldestWaitMilliseconds ?? 0) / 1000) }),
+            .each(
                 .counter, "loop_effects_completed", "Effects that have completed in this epoch.", by: "feedback",
                 feedbacks.map { ($0.name, Double($0.completed)) }),
             .each(

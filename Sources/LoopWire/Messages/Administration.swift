@@ -358,6 +358,9 @@ package struct ListedEffect: Codable, Equatable, Sendable {
     package var text: String
     /// The seq at which its present request was made.
     package var seq: UInt64
+    /// How long it has waited, in milliseconds since it was asked for, was tried last, or this epoch began; or nil if it does not
+    /// wait for a worker, a limit or its next try.
+    package var waitMilliseconds: Int64?
     /// How many attempts have failed or timed out.
     package var failures: Int
     /// The encoded request. Empty if it does not fit into the 4 MiB of an answer, after the requests listed before it.
@@ -367,8 +370,8 @@ package struct ListedEffect: Codable, Equatable, Sendable {
 
     /// Creates an entry of the list from its parts. Without `requestBytes` the size is that of `request`.
     package init(
-        effect: String, feedback: String, state: State, reason: Reason, text: String, seq: UInt64, failures: Int,
-        request: [UInt8], requestBytes: Int? = nil
+        effect: String, feedback: String, state: State, reason: Reason, text: String, seq: UInt64,
+        waitMilliseconds: Int64? = nil, failures: Int, request: [UInt8], requestBytes: Int? = nil
     ) {
         self.requestBytes = requestBytes ?? request.count
         self.effect = effect
@@ -377,6 +380,7 @@ package struct ListedEffect: Codable, Equatable, Sendable {
         self.reason = reason
         self.text = text
         self.seq = seq
+        self.waitMilliseconds = waitMilliseconds
         self.failures = failures
         self.request = request
     }

@@ -38,6 +38,9 @@ public struct StatusReport: Codable, Equatable, Sendable {
         public var completed: Int
         /// How many of its live effects have failed for good.
         public var parked: Int
+        /// How long the one that has waited longest has waited, in milliseconds since it was asked for, was tried last, or this
+        /// epoch began; or nil if none waits.
+        package var oldestWaitMilliseconds: Int64?
     }
 
     /// One effect that failed for good.
@@ -239,6 +242,7 @@ extension StatusReport.FeedbackCounts {
         waiting = 0
         completed = 0
         parked = 0
+        oldestWaitMilliseconds = nil
     }
 }
 

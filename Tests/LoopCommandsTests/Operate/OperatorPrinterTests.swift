@@ -119,7 +119,7 @@ import Testing
         [
             ListedEffect(
                 effect: "0.17.2", feedback: "fetch", state: .waiting, reason: .noWorker, text: "no worker serves it",
-                seq: 17, failures: 0, request: try CBOR.encode(["url": "http://a/"])),
+                seq: 17, waitMilliseconds: 2000, failures: 0, request: try CBOR.encode(["url": "http://a/"])),
             ListedEffect(
                 effect: "1.9.0", feedback: "wait", state: .running, reason: .runs,
                 text: "the worker \"w\" runs attempt 1/2",
@@ -131,9 +131,9 @@ import Testing
         let printer = EffectsPrinter(isJSON: false)
         #expect(
             printer.text(for: try effects(), others: 3) == """
-                ID      FEEDBACK  STATE    FAILURES  WHY                              REQUEST
-                0.17.2  fetch     waiting         0  no worker serves it              {"url":"http://a/"}
-                1.9.0   wait      running        12  the worker "w" runs attempt 1/2  5242880 bytes, too large for the list
+                ID      FEEDBACK  STATE    WAITS  FAILURES  WHY                              REQUEST
+                0.17.2  fetch     waiting    2 s         0  no worker serves it              {"url":"http://a/"}
+                1.9.0   wait      running      -        12  the worker "w" runs attempt 1/2  5242880 bytes, too large for the list
                 and 3 more (--max, --feedback, --state)
                 """)
         #expect(printer.text(for: [], others: 0) == "no such effect is live")
@@ -143,7 +143,7 @@ import Testing
         #expect(
             EffectsPrinter(isJSON: true).text(for: try effects(), others: 0)
                 == #"{"effects":[{"effect":"0.17.2","feedback":"fetch","state":"waiting","reason":"no_worker","#
-                + #""text":"no worker serves it","seq":17,"failures":0,"request":{"url":"http://a/"},"requestBytes":15},"#
+                + #""text":"no worker serves it","seq":17,"waitMilliseconds":2000,"failures":0,"request":{"url":"http://a/"},"requestBytes":15},"#
                 + #"{"effect":"1.9.0","feedback":"wait","state":"running","reason":"runs","#
                 + #""text":"the worker \"w\" runs attempt 1/2","seq":11,"failures":12,"requestBytes":5242880}],"others":0}"#
         )

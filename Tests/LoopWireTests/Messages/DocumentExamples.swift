@@ -33,6 +33,7 @@ enum DocumentExamples {
         peer.leaseMilliseconds = -5
         report.peers = [peer]
         report.feedbacks = [StatusReport.FeedbackCounts(name: "jobs")]
+        report.feedbacks[0].oldestWaitMilliseconds = 9
         report.parked = [
             StatusReport.Parked(effect: MessageExamples.effect, feedback: "jobs", failures: 3, message: "no")
         ]
@@ -95,7 +96,8 @@ enum DocumentExamples {
     private static let parked = ParkedEffect(
         effect: "2.7.1", feedback: "jobs", failures: 3, message: "no", request: [1])
     private static let listed = ListedEffect(
-        effect: "2.7.1", feedback: "jobs", state: .waiting, reason: .noWorker, text: "no", seq: 7, failures: 3,
+        effect: "2.7.1", feedback: "jobs", state: .waiting, reason: .noWorker, text: "no", seq: 7, waitMilliseconds: 5,
+        failures: 3,
         request: [1])
     private static let quarantined = QuarantinedEvent(
         id: 1, time: 2, session: 3, number: 4, effect: "2.7.1", phase: "reduce", crashes: 2, event: [0xa0])

@@ -14,6 +14,8 @@ struct Dispatch: Sendable {
     private(set) var owners = OwnerTable()
     private(set) var scheduler = PlacedScheduler(policies: [:])
     private var deadlines = BinaryHeap<AttemptDeadline>()
+    /// When the effect at each place began to wait last, in this epoch.
+    private var waitsSince: [MonotonicTime] = []
     /// Whether an attempt that has taken too long is a suspect, and waits for its own turn.
     private(set) var timeoutAwaitsTurn = false
     var stranded = Stranded()
@@ -49,12 +51,24 @@ struct Dispatch: Sendable {
         _ effect: EffectID, at place: Int, isFirst: Bool = false, _ journaled: JournaledState, _ context: TurnContext
     ) -> Bool {
         guard journaled.effects[at: place].isOpen else { return false }
+        noteWait(at: place, context)
         let retry = journaled.effects[at: place].retry
         scheduler.add(
             at: place, of: effect.feedback, group: journaled.effects[at: place].group,
             priority: journaled.priority(of: effect, at: place),
             notBefore: retry.flatMap { Self.notBefore($0, journaled, context) }, isFirst: isFirst)
         return true
+    }
+
+    private mutating func noteWait(at place: Int, _ context: TurnContext) {
+        while waitsSince.count <= place { waitsSince.append(.zero) }
+        waitsSince[place] = context.now.monotonic
+    }
+
+    /// When the effect at a place began to wait, or nil if it has an owner, or has never waited in this epoch.
+    func waitsSince(at place: Int) -> MonotonicTime? {
+        guard place < waitsSince.count, waitsSince[place] != .zero, owners[place] == nil else { return nil }
+        return waitsSince[place]
     }
 
     /// Updates the priority of the effect at a place, because its request has changed.
@@ -162,6 +176,7 @@ struct Dispatch: Sendable {
             return nil
         }
         if let delay = end.retryIn {
+            noteWait(at: place, context)
             let waits = delay > .zero && !context.breaks(.retriesWait)
             scheduler.requeue(at: place, notBefore: waits ? context.now.monotonic + delay : nil)
         } else {

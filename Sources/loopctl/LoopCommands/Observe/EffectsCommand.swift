@@ -45,7 +45,8 @@ struct EffectsPrinter {
         if effects.isEmpty { return "no such effect is live" }
         let rows = effects.map { effect in
             [
-                effect.effect, effect.feedback, effect.state.rawValue, "\(effect.failures)",
+                effect.effect, effect.feedback, effect.state.rawValue,
+                effect.waitMilliseconds.map { Duration.milliseconds($0).text } ?? "-", "\(effect.failures)",
                 JSONText.onOneLine(effect.text, 100),
                 effect.isRequestLeftOut
                     ? "\(effect.requestBytes) bytes, too large for the list"
@@ -53,7 +54,7 @@ struct EffectsPrinter {
             ]
         }
         let table = StatusTable.table(
-            ["ID", "FEEDBACK", "STATE", "FAILURES", "WHY", "REQUEST"], rows, left: [0, 1, 2, 4, 5])
+            ["ID", "FEEDBACK", "STATE", "WAITS", "FAILURES", "WHY", "REQUEST"], rows, left: [0, 1, 2, 5, 6])
         return others == 0 ? table : table + "\nand \(others) more (--max, --feedback, --state)"
     }
 
@@ -61,7 +62,8 @@ struct EffectsPrinter {
         JSONText.object([
             ("effect", JSONText.quoted(effect.effect)), ("feedback", JSONText.quoted(effect.feedback)),
             ("state", JSONText.quoted(effect.state.rawValue)), ("reason", JSONText.quoted(effect.reason.rawValue)),
-            ("text", JSONText.quoted(effect.text)), ("seq", "\(effect.seq)"), ("failures", "\(effect.failures)"),
+            ("text", JSONText.quoted(effect.text)), ("seq", "\(effect.seq)"),
+            ("waitMilliseconds", effect.waitMilliseconds.map { "\($0)" }), ("failures", "\(effect.failures)"),
             ("request", effect.isRequestLeftOut ? nil : JSONText.document(effect.request)),
             ("requestBytes", "\(effect.requestBytes)"),
         ])
