@@ -495,7 +495,6 @@ struct ReducerActor<Work: Workload>: WorldActor {
         guard let reducer = process.machine, reducer.journaled.sessions.count >= plan.sessionsMax else { return }
         world.checkers.count(.progress)
         let patience = UInt64((plan.silenceLimit * 3 + .seconds(4)).wholeNanoseconds)
-        guard now > process.beganAt + patience else { return }
         let living = Set(world.roster.living.map(\.id))
         var held: [UInt64: Int] = [:]
         for peer in reducer.status().peers { held[peer.session] = peer.leases }
@@ -504,8 +503,9 @@ struct ReducerActor<Work: Workload>: WorldActor {
                 !living.contains(record.peer),
                 let time = world.roster.goneAt[record.peer]
             else { continue }
-            // The reducer does not count the times in which it was frozen.
-            if now <= time + patience + world.leases.stoodStill(since: time) { continue }
+            // The process counts from its beginning, and not the times in which it was frozen.
+            let since = max(time, process.beganAt)
+            if now <= since + patience + world.leases.stoodStill(since: since) { continue }
             throw Violation(
                 .progress,
                 "peer \(peer.index) is kept waiting, and session \(session) of a process that is gone is idle")
