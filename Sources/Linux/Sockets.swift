@@ -9,6 +9,14 @@ package enum Sockets {
     /// Whether a process accepts connections at a Unix socket path.
     package static func isListening(atPath path: String) -> Bool { unsafe loop_unix_is_listening(path) == 1 }
 
+    /// Sends one datagram to a Unix socket, without waiting.
+    /// - Parameter path: its path, or an "@" and its name in the abstract namespace.
+    /// - Throws: ``SystemError`` if nobody receives there, or if the receiver's queue is full.
+    package static func send(_ bytes: [UInt8], toUnixSocket path: String) throws(SystemError) {
+        let code = unsafe loop_unix_send(path, bytes, bytes.count)
+        guard code == 0 else { throw SystemError("send to \(path)", code: -code) }
+    }
+
     /// Sets an option with a number as its value. If the system refuses it, the option does not change.
     package static func set(_ option: Int32, of level: Int32, on socket: Int32, to value: Int32) {
         var value = value

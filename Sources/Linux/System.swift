@@ -28,6 +28,9 @@ package enum System {
         unsafe Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
     }
 
+    /// The number of this process.
+    package static var processID: Int32 { getpid() }
+
     /// The name of this machine, or an empty text if it has none.
     package static var hostName: String {
         var name = [CChar](repeating: 0, count: 256)

@@ -116,6 +116,23 @@ static inline int loop_unix_listen(const char *path) {
     return -code;
 }
 
+// Sends one datagram to a Unix socket at a path, or at a name in the abstract namespace after an "@". 0 or -errno.
+static inline int loop_unix_send(const char *path, const void *bytes, size_t count) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strlen(path);
+    if (length == 0 || length >= sizeof address.sun_path) return -ENAMETOOLONG;
+    memcpy(address.sun_path, path, length);
+    if (path[0] == '@') address.sun_path[0] = 0;
+    int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) return -errno;
+    // The kernel counts an abstract name's bytes, so the length must end with the name.
+    socklen_t size = offsetof(struct sockaddr_un, sun_path) + length + (path[0] == '@' ? 0 : 1);
+    ssize_t sent = sendto(descriptor, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT, (struct sockaddr *)&address, size);
+    int code = sent < 0 ? errno : 0;
+    close(descriptor);
+    return -code;
+}
+
 // Lets a listening socket of TCP drop the first packet of each new connection, or ends that. 0, or -1 and errno. Connections inherit
 // the filter of their listener, so all other packets pass. (Linux kernel documentation, networking/filter)
 static inline int loop_set_takes_connections(int listener, int takes) {

@@ -85,7 +85,8 @@ package enum LogKind: String, CaseIterable, Codable, Sendable {
     case keptWaiting
     /// The loop continues in another history, either a new one or that of another leader with a different journal.
     case historyChanged
-    /// The reducer names an address that cannot be used, or the file of a socket has gone.
+    /// The reducer names an address that cannot be used, the file of a socket has gone, or the service manager cannot be told
+    /// anything.
     case badAddress
     /// What an observer received does not fit its state.
     case diverged

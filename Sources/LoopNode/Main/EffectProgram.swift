@@ -42,6 +42,7 @@ public enum EffectProgram {
             configuration.stopLimit = arguments[stopLimit]
             configuration.connectTimeout = arguments[connectTimeout] > .zero ? arguments[connectTimeout] : nil
             configuration.health = try arguments.health
+            configuration.serviceManager = ServiceManager(environment: ProcessEnvironment.current)
             configuration.log = arguments.log
             _ = try await loop.runWorker(configuration, signals)
             return 0

@@ -133,6 +133,7 @@ public enum ReducerProgram {
             configuration.machine.checksPurity = arguments[checkPurity]
             configuration.snapshotInterval = UInt64(arguments[snapshotEvery])
             configuration.health = try arguments.health
+            configuration.serviceManager = ServiceManager(environment: ProcessEnvironment.current)
             configuration.log = arguments.log
             let file = arguments[json]
             // Check this before the run, which may take hours.

@@ -24,6 +24,9 @@ public struct EffectNodeConfiguration: Sendable {
     public var connectTimeout: Duration?
     /// Where it answers requests about its health and its metrics over HTTP, or nil for nowhere.
     public var health: HealthEndpoint?
+    /// The service manager that is told how it is, or nil for none. The programs set it; a node in another program leaves this to
+    /// that program.
+    package var serviceManager: ServiceManager?
     /// The context of the sockets, or nil for one of the node's own.
     public var context: ZMQContext?
     /// Receives the events of the log.
@@ -99,14 +102,18 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
             let executor = configuration.runsEffectsOnItsThread ? ConnectionExecutor(wakeup: gate.wakeup) : nil
             defer { executor?.end() }
             let effects = DefinitionEffects(definition, coder: CBORCoder(), on: executor)
-            let board = configuration.health.map { _ in PeerBoard(loop: Definition.name, wakeup: gate.wakeup) }
+            let isWatched = configuration.health != nil || configuration.serviceManager != nil
+            let board = isWatched ? PeerBoard(loop: Definition.name, wakeup: gate.wakeup) : nil
             let driver = PeerDriver(configuration: peer, effects: effects, gate: gate, board: board, at: now)
             let name = configuration.name.isEmpty ? "\(peer.peer)" : configuration.name
             let log = NodeLog(name: "worker \(name)", configuration.log)
             let health = try configuration.health.flatMap { endpoint throws(NodeError) in
                 try board.map { board throws(NodeError) in try HealthServer(endpoint, board, log) }
             }
-            defer { withExtendedLifetime(health) {} }
+            let notice = try configuration.serviceManager.flatMap { manager throws(NodeError) in
+                try board.map { board throws(NodeError) in try ServiceNotice(manager, board, log) }
+            }
+            defer { withExtendedLifetime((health, notice)) {} }
             if let objection = groups.objection(to: peer.groups) {
                 log.note(.idle, "this worker serves less than it could: \(objection)", [.reason(objection)])
             }

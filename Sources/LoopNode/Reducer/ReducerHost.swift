@@ -22,6 +22,8 @@ final class ReducerHost<Definition: LoopDefinition> {
     let meter: ReducerMeter?
     /// Answers requests about its health until the host is released.
     private let health: HealthServer?
+    /// Tells the service manager how it is until the host is released.
+    private let notice: ServiceNotice?
     /// Knows which reducers of the loop lead, or nil if no other reducers are known.
     let lookout: Lookout?
 
@@ -37,7 +39,8 @@ final class ReducerHost<Definition: LoopDefinition> {
         self.log = log
         self.obstacle = obstacle
         ring = try configuration.keys.map { folder throws(NodeError) in try KeyRing(folder) }
-        let desk = try configuration.health.map { _ throws(SystemError) in try StatusDesk() }
+        let isWatched = configuration.health != nil || configuration.serviceManager != nil
+        let desk = isWatched ? try StatusDesk() : nil
         sockets = try Self.listen(definition, configuration, ring, desk, log)
         keyWatch = try ring.map { ring throws(NodeError) in
             try WatchThread("loop-keys") { goesOnAfter in
@@ -47,16 +50,18 @@ final class ReducerHost<Definition: LoopDefinition> {
             }
         }
         lookout = try Self.lookout(configuration, bound: sockets.bound, ring, log)
-        guard let endpoint = configuration.health, let desk else {
-            (meter, health) = (nil, nil)
+        guard let desk else {
+            (meter, health, notice) = (nil, nil, nil)
             return
         }
         let meter = ReducerMeter()
+        let source = ReducerHealth(
+            desk, meter, loop: Definition.name, journal: configuration.journal.name(Definition.name))
         self.meter = meter
-        health = try HealthServer(
-            endpoint,
-            ReducerHealth(
-                desk, meter, loop: Definition.name, journal: configuration.journal.name(Definition.name)), log)
+        health = try configuration.health.map { endpoint throws(NodeError) in try HealthServer(endpoint, source, log) }
+        notice = try configuration.serviceManager.map { manager throws(NodeError) in
+            try ServiceNotice(manager, source, log)
+        }
     }
 
     private static func listen(

@@ -53,6 +53,9 @@ public struct ReducerNodeConfiguration: Sendable {
     public var shutdownGracePeriod = Duration.seconds(2)
     /// Where it answers requests about its health and its metrics over HTTP, or nil for nowhere.
     public var health: HealthEndpoint?
+    /// The service manager that is told how it is, or nil for none. The programs set it; a node in another program leaves this to
+    /// that program.
+    package var serviceManager: ServiceManager?
     /// The context of the sockets, or nil for one of the node's own. A reducer with keys ignores it and has its own.
     public var context: ZMQContext?
     /// Called once with the address of the bound socket, when peers can connect.
