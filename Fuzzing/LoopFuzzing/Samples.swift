@@ -119,11 +119,13 @@ enum Samples {
     ]
 
     static let requests: [(name: String, request: AdministrationRequest)] = [
-        ("parked", .parked), ("retry parked", .retryParked(effect: "0.0.0", who: "ada@host")),
+        ("effects", .effects(EffectSelection(feedback: "beds", state: .parked, effect: "0.0.0", max: 5))),
+        ("retry parked", .retryParked(effect: "0.0.0", who: "ada@host")),
         ("quarantine", .quarantine), ("quarantined", .quarantined(id: 1)),
         ("retry quarantined", .retryQuarantined(id: 1, who: "ada@host")),
         ("drop quarantined", .dropQuarantined(id: 1, who: "ada@host")),
         ("history", .history(from: 1, through: 9, after: nil)), ("state", .state(at: 3)), ("verify", .verify),
+        ("origin", .origin(of: 3)), ("changes", .changes(of: StateSelection(path: ["beds"]), before: 9, max: 5)),
         ("trim", .trim(before: 2)), ("schedules", .schedules), ("schema", .schema),
         ("explain", .explain(event: [1, 2])),
         ("pause a schedule", .pauseSchedule(name: "nightly", who: "ada@host")),
@@ -134,10 +136,13 @@ enum Samples {
     static let answers: [(name: String, answer: AdministrationAnswer)] = [
         ("done", .done("it is done")), ("answer refused", .refused("it is not")),
         (
-            "parked effects",
-            .parked([
-                ParkedEffect(effect: "0.0.0", feedback: "beds", failures: 3, message: "dry", request: [1, 2])
-            ])
+            "effects",
+            .effects(
+                [
+                    ListedEffect(
+                        effect: "0.0.0", feedback: "beds", state: .waiting, reason: .retry, text: "dry", seq: 0,
+                        waitMilliseconds: 5, failures: 3, request: [1, 2])
+                ], others: 1)
         ),
         (
             "quarantined events",
@@ -145,6 +150,11 @@ enum Samples {
                 QuarantinedEvent(
                     id: 1, time: 5, session: 2, number: 3, effect: "0.0.0", phase: "reduce", crashes: 2, event: [1])
             ])
+        ),
+        ("origin of an event", .origin(EventOrigin(event: HistoryRecord(position: 1, seq: 1, kind: "event")))),
+        (
+            "part changes",
+            .changes([PartChange(event: HistoryRecord(position: 1, seq: 1, kind: "event"), value: [1])], from: 0)
         ),
         ("page", .history(HistoryPage(records: [HistoryRecord(position: 1, seq: 1, kind: "event")], next: 2))),
         ("state bytes", .state(seq: 3, bytes: [0xa0])),

@@ -312,15 +312,15 @@ extension LocalCluster {
 
     /// Asks a question as an operator does with `loopctl`: for the history, an earlier state, parked effects or a verification.
     ///
-    ///     let page = try await cluster.ask(.history(from: 1, through: nil, after: nil))
+    ///     let page = try await cluster.ask(.history(from: 1, through: nil, after: nil), \.history)
     /// - Throws: the reducer's refusal, or that there was no answer.
     package nonisolated(nonsending) func ask<Answer: Sendable>(
-        _ question: AdministrationQuestion<Answer>
+        _ request: AdministrationRequest, _ read: @escaping @Sendable (AdministrationAnswer) -> Answer?
     ) async throws -> Answer {
         let (address, context, limit) = (address, context, waitLimit)
         return try await NodeThread.run("loop-question") {
             var call = try AdministrationCall(reducer: address, context: context)
-            return try call.ask(question, within: limit)
+            return try call.ask(request, read, within: limit)
         }
     }
 

@@ -20,7 +20,7 @@ import Testing
     ]
     private static let questions = [
         "status", "status --json", "history", "history --json", "state", "state --json", "state --path open", "schema",
-        "schema --json", "parked", "parked --json", "quarantine", "schedules", "verify", "verify --json",
+        "schema --json", "effects", "effects --json", "quarantine", "schedules", "verify", "verify --json",
         #"send '{"hold":{"count":0}}'"#,
     ]
 

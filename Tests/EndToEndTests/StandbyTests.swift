@@ -218,7 +218,7 @@ import Testing
                 let reducer = known[leader]
                 _ = try await NodeThread.run("ask") {
                     var call = try AdministrationCall(reducer: reducer)
-                    return try call.ask(.stepDown(takesSnapshot: false, who: "test"), within: .seconds(60))
+                    return try call.ask(.stepDown(takesSnapshot: false, who: "test"), \.done, within: .seconds(60))
                 }
             }
             _ = try await sender.send(Self.event, confirmed: true)

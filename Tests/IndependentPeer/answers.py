@@ -186,7 +186,9 @@ def documents(bench: Bench) -> None:
     who = "a check"
     requests = [
         ({"effects": {"_0": {"max": 10}}}, "effects"), ({"effects": {"_0": {"max": 1, "effect": name, "state": "parked"}}}, "effects"),
-        ({"parked": {}}, "parked"), ({"quarantine": {}}, "quarantine"), ({"schedules": {}}, "schedules"), ({"schema": {}}, "schema"),
+        ({"quarantine": {}}, "quarantine"), ({"schedules": {}}, "schedules"), ({"schema": {}}, "schema"),
+        ({"origin": {"of": 1}}, "origin"), ({"origin": {"of": 0}}, "refused"),
+        ({"changes": {"of": {"path": ["open"]}, "max": 2}}, "changes"), ({"changes": {"of": {"path": ["none"]}, "max": 2}}, "refused"),
         ({"verify": {}}, "verified"), ({"history": {"from": 1}}, "history"), ({"history": {"from": 1, "through": 2, "after": 1}}, "history"),
         ({"state": {}}, "state"), ({"state": {"at": 1, "part": {"path": ["open", "1"]}}}, "state"),
         *(({"explain": {"event": event}}, "explained") for event in (encoded({"hold": {"count": 1, "new": 1}}), b"\xa0")),
@@ -292,7 +294,7 @@ def questions(bench: Bench) -> None:
         many.tell(dataclasses.replace(join, peer=os.urandom(16), session=0, history=0, epoch=wire.Epoch(0, 0), watermark=0))
     busy = many.next()[1]
     expect(isinstance(busy, wire.Busy) and busy.to == wire.Question(wire.Join.verb, 0) and bool(busy.reason), f"{busy}")
-    answer = bench.asker(bench.keyed, "sender").ask({"parked": {}})
+    answer = bench.asker(bench.keyed, "sender").ask({"schedules": {}})
     expect(list(answer) == ["refused"] and "admin" in answer["refused"]["_0"], f"{answer}")
     for name, act in [
         ("a batch", lambda one: one.post(encoded({"hold": {"count": 0}}))),

@@ -62,17 +62,6 @@ import Testing
         #expect(bench.ask(.standBack(milliseconds: 1, who: "eve")).refusal?.contains("this reducer leads") == true)
     }
 
-    @Test func `sees what is parked, with its request`() throws {
-        var (bench, _, grant) = try parked()
-        let answer = bench.ask(.parked)
-        #expect(
-            answer
-                == .parked([
-                    LoopWire.ParkedEffect(
-                        effect: "0.1.0", feedback: "lamps", failures: 1, message: "dark", request: grant.request)
-                ]))
-    }
-
     @Test func `has a parked effect run again, by record, with its failures forgotten`() throws {
         var (bench, _, grant) = try parked()
         let asked = AdministrationRequest.retryParked(effect: "0.1.0", who: "eve@desk")
@@ -88,7 +77,7 @@ import Testing
         #expect(out.grants.map(\.failures) == [0])
         #expect(out.grants.map(\.attempt) == [Attempt(epoch: 1, count: 2)])
         #expect(out.answer(3) == .done("the effect 0.1.0 of lamps waits to be run again"))
-        #expect(bench.ask(asked) == .refused("the effect 0.1.0 is not parked; see: loopctl parked"))
+        #expect(bench.ask(asked) == .refused("the effect 0.1.0 is not parked; see: loopctl effects"))
     }
 
     @Test func `learns why an effect cannot be run again`() throws {

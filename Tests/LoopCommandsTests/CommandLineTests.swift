@@ -7,8 +7,8 @@ import Testing
     @Test(arguments: [
         (
             [],
-            "loopctl needs to be told what to do: up, status, ready, tail, send, effects, parked, quarantine, schedules, "
-                + "history, state, schema, verify, trim, step-down, serve, journal, keygen, new; see loopctl --help"
+            "loopctl needs to be told what to do: up, status, ready, tail, send, effects, why, who, quarantine, "
+                + "schedules, history, state, diff, schema, verify, trim, step-down, serve, journal, keygen, new; see loopctl --help"
         ),
         (["stats"], "unknown command 'stats'; did you mean status?"),
         (["status", "--jsn"], "unknown option --jsn; did you mean --json?"),

@@ -19,13 +19,17 @@ import Testing
                               checks.
                   tail        Print transitions as they happen.
                   send        Send one event, and print the seq at which it was applied.
-                  effects     List the effects that the state asks for, and why they wait.
-                  parked      List the effects that failed for good, or run one again.
+                  effects     List the effects that the state asks for, and why they wait; retry
+                              a parked one.
+                  why         Say why an effect waits, or which transitions changed a part of
+                              the state.
+                  who         Say who sent an event, and which transition asked for its effect.
                   quarantine  List events that were set aside; look into one, apply it after
                               all, or drop it.
                   schedules   List the schedules with their next runs; pause, resume or run one.
                   history     Print the records of the journal.
                   state       Print the state, also as it was after an earlier transition.
+                  diff        Show how the states after two transitions differ.
                   schema      Show what a loop's events, requests and state look like, with
                               examples.
                   verify      Replay the journal, and compare with its snapshots and state
@@ -112,7 +116,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "status", "ready", "tail", "send", "parked", "quarantine", "history", "state", "verify", "trim", "serve", "up",
+        "status", "ready", "tail", "send", "effects", "why", "who", "diff", "quarantine", "history", "state", "verify",
+        "trim", "serve", "up",
         "keygen", "new",
     ])
     func `tells the exit codes of every command`(name: String) {

@@ -51,10 +51,10 @@ import Testing
                         + ["run", "verify", "history", "state", "rehearse", "trim", "schema"].map {
                             "loop-reducer idle \($0)"
                         }))
-        #expect(found.count == 22, "\(found)")
+        #expect(found.count == 24, "\(found)")
     }
 
-    @Test(arguments: [["status"], ["ready"], ["parked"], ["quarantine"], ["history"], ["verify"], ["state"]])
+    @Test(arguments: [["status"], ["ready"], ["effects"], ["quarantine"], ["history"], ["verify"], ["state"]])
     func `of the environment is the one that is asked`(words: [String]) async {
         let environment = ["LOOP_REDUCER": "ipc:///no/such/reducer", "LOOP_CTL_TIMEOUT": "20ms"]
         #expect(await ControlProgram.run(words, environment: environment) == 2)

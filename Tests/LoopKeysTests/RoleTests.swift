@@ -9,7 +9,7 @@ import Testing
         .observer: [.readStatus, .join, .followUpdates, .fetchStates, .followTransitions],
         .sender: [.readStatus, .join, .sendEvents, .explainEvents],
         .admin: [
-            .readStatus, .readHistory, .readSchema, .parked, .quarantine, .schedules, .trim, .drain, .shutDown,
+            .readStatus, .readHistory, .readSchema, .retryEffects, .quarantine, .schedules, .trim, .drain, .shutDown,
             .stepDown,
         ],
         .reducer: [],

@@ -22,7 +22,7 @@ import Testing
             try cluster.worker("second")
             let (_, state) = try await cluster.until { $0.wanted.isEmpty }
             #expect(state.squares == [1: 1, 2: 4, 3: 9, 4: 16])
-            let page = try await cluster.ask(.history(from: 1, through: nil, after: nil))
+            let page = try await cluster.ask(.history(from: 1, through: nil, after: nil), \.history)
             let ends = page.records.filter { $0.kind == "attempt ended" }
             #expect(ends.count == 4)
             #expect(ends.allSatisfy { $0.note?.contains("unresponsive") == true }, "\(ends)")
@@ -70,7 +70,7 @@ import Testing
             #expect(state.notes == Array(0...300))
             #expect(seq == Seq(301))
             #expect(try await cluster.status().epoch == 6)
-            #expect(try await cluster.ask(.verify).difference == nil)
+            #expect(try await cluster.ask(.verify, \.verified).difference == nil)
         }
     }
 

@@ -43,9 +43,9 @@ import Testing
                 if counts.last == 5 { break }
             }
             #expect(counts.suffix(5) == [1, 2, 3, 4, 5] || counts.count < 6)
-            let page = try await cluster.ask(.history(from: 1, through: nil, after: nil))
+            let page = try await cluster.ask(.history(from: 1, through: nil, after: nil), \.history)
             #expect(page.records.filter { $0.kind == "event" }.map(\.seq) == [1, 2, 3, 4, 5])
-            #expect(try await cluster.ask(.verify).difference == nil)
+            #expect(try await cluster.ask(.verify, \.verified).difference == nil)
         }
     }
 

@@ -37,7 +37,7 @@ private struct Forgetful: LoopDefinition {
         try await LocalCluster.run(Forgetful(), workers: 0, checksPurity: true, log: log.handler) { cluster in
             try await cluster.sendAndConfirm(.nothing)
             try await cluster.sendAndConfirm(.mark)
-            let difference = try await cluster.ask(.verify).difference
+            let difference = try await cluster.ask(.verify, \.verified).difference
             #expect(difference?.hasPrefix("the state hash at seq 2 is ") == true)
             #expect(difference?.hasSuffix("they were last equal at seq 1") == true)
         }

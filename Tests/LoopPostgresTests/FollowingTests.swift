@@ -81,7 +81,7 @@ import Testing
             for address in standbys.map(\.address) {
                 try await NodeThread.run("ask") {
                     var call = try AdministrationCall(reducer: address)
-                    _ = try call.ask(.standBack(milliseconds: 60_000, who: "test"), within: TestJournal.limit)
+                    _ = try call.ask(.standBack(milliseconds: 60_000, who: "test"), \.done, within: TestJournal.limit)
                 }
             }
         }

@@ -1,5 +1,5 @@
 package import LoopCore
-import LoopKeys
+package import LoopKeys
 package import LoopWire
 
 /// An operator's request that only the journal can answer. The shell answers it.
@@ -29,6 +29,12 @@ package enum JournalReading: Equatable, Sendable {
     case history(from: Seq, through: Seq?, after: UInt64?)
     /// The state after a transition, or a part of it. Without a seq, the newest state.
     case state(at: Seq?, StateSelection)
+    /// Where an event came from.
+    /// - `feedbacks`: the names of the loop's feedbacks, by number.
+    /// - `keys`: the keys that are admitted, with their names.
+    case origin(of: Seq, feedbacks: [String], keys: AllowedKeys)
+    /// The newest transitions that changed a part of the state, or the newest before a seq.
+    case changes(of: StateSelection, before: Seq?, max: Int)
     /// A replay, compared with the journal's snapshots and state hashes.
     case verify
 }
@@ -53,8 +59,12 @@ extension ReducerMachine {
             ask(.read(.history(from: Seq(from), through: through.map(Seq.init), after: after)), number, route)
         case .state(let seq, let part):
             ask(.read(.state(at: seq.map(Seq.init), part ?? StateSelection())), number, route)
+        case .origin(let seq):
+            let (feedbacks, keys) = (journaled.table.names, access.keys ?? .none)
+            ask(.read(.origin(of: Seq(seq), feedbacks: feedbacks, keys: keys)), number, route)
+        case .changes(let part, let before, let max):
+            ask(.read(.changes(of: part, before: before.map(Seq.init), max: min(max, 1000))), number, route)
         case .verify: ask(.read(.verify), number, route)
-        case .parked: answer(.parked(parkedEffects()), number, route)
         case .effects(let selection): answer(listedEffects(selection), number, route)
         case .retryParked(let effect, let who): answer(retryParked(effect, by: named(who)), number, route)
         case .quarantine: answer(quarantineList(), number, route)
@@ -92,27 +102,16 @@ extension ReducerMachine {
     /// The name of a tool's user for the journal, cut to a bounded length.
     private func named(_ who: String) -> String { String(who.prefix(256)) }
 
-    /// The first ten thousand effects that failed for good. Their requests are included as long as they are small enough together.
-    private func parkedEffects() -> [LoopWire.ParkedEffect] {
-        var room = 4 << 20
-        return journaled.parked.prefix(10_000).map { id, effect, message in
-            room -= effect.request.count
-            return LoopWire.ParkedEffect(
-                effect: id.description, feedback: journaled.feedbackName(of: id), failures: Int(effect.failures),
-                message: message, request: room >= 0 ? effect.request : [], requestBytes: effect.request.count)
-        }
-    }
-
     /// Queues a parked effect again, and forgets its failures.
     private mutating func retryParked(_ text: String, by who: String) -> AdministrationAnswer {
         guard let id = EffectID(text) else {
-            return .refused("\"\(text.prefix(64))\" names no effect; names look like 0.57.0, see: loopctl parked")
+            return .refused("\"\(text.prefix(64))\" names no effect; names look like 0.57.0, see: loopctl effects")
         }
         guard let effect = journaled.effects[id] else {
-            return .refused("the effect \(id) is not wanted by the state (any more); see: loopctl parked")
+            return .refused("the effect \(id) is not wanted by the state (any more); see: loopctl effects")
         }
         guard case .parked(let message) = effect.status else {
-            return .refused("the effect \(id) is not parked; see: loopctl parked")
+            return .refused("the effect \(id) is not parked; see: loopctl effects")
         }
         guard message != LiveEffect.unsendable else {
             return .refused("the effect \(id) cannot be run: \(message); the definition has to ask for less")
@@ -134,11 +133,11 @@ extension AdministrationRequest {
     /// The verb that is needed to make the request.
     var verb: Verb {
         switch self {
-        case .parked, .retryParked: .parked
+        case .retryParked: .retryEffects
         case .quarantine, .quarantined, .retryQuarantined, .dropQuarantined: .quarantine
         case .trim: .trim
         case .schedules, .pauseSchedule, .resumeSchedule, .runSchedule: .schedules
-        case .history, .state, .verify, .effects: .readHistory
+        case .history, .state, .origin, .changes, .verify, .effects: .readHistory
         case .explain: .explainEvents
         case .schema: .readSchema
         case .stepDown, .standBack: .stepDown
@@ -151,7 +150,8 @@ extension AdministrationRequest {
         case .retryParked, .retryQuarantined, .dropQuarantined, .trim, .pauseSchedule, .resumeSchedule, .runSchedule,
             .stepDown, .standBack:
             true
-        case .parked, .effects, .quarantine, .quarantined, .history, .state, .verify, .schedules, .explain, .schema:
+        case .effects, .quarantine, .quarantined, .history, .state, .origin, .changes, .verify, .schedules, .explain,
+            .schema:
             false
         }
     }

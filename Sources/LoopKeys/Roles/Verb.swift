@@ -20,8 +20,8 @@ package enum Verb: CaseIterable, Hashable, Sendable {
     case runEffects
     /// To read the journal: history, earlier states, verification.
     case readHistory
-    /// To list parked effects, or make one run again.
-    case parked
+    /// To make a parked effect run again.
+    case retryEffects
     /// To list quarantined events, and to inspect, apply or drop one.
     case quarantine
     /// To list schedules, and to pause or resume one, or make one run now.
@@ -48,7 +48,7 @@ package enum Verb: CaseIterable, Hashable, Sendable {
         case .readSchema: "read the schema"
         case .runEffects: "run effects"
         case .readHistory: "read the history"
-        case .parked: "see or retry parked effects"
+        case .retryEffects: "retry parked effects"
         case .quarantine: "see or change the quarantine"
         case .schedules: "see or steer schedules"
         case .trim: "trim the journal"

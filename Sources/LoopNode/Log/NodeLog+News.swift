@@ -50,7 +50,7 @@ extension NodeLog {
             let tries = failure.failures > 0 ? " after \(Self.count(Int(failure.failures), "failure"))" : ""
             note(
                 .parked,
-                "\(failure.what) is parked\(tries): \(failure.reason); see: loopctl parked"
+                "\(failure.what) is parked\(tries): \(failure.reason); see: loopctl effects"
                     + Self.more(failure.suppressed),
                 failure.fields())
         case .quarantined(let record, let feedback): quarantined(record, feedback)

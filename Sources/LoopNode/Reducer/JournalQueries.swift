@@ -89,6 +89,11 @@ struct JournalQueries: Sendable {
             return .state(
                 seq: journaled.seq.value,
                 bytes: try ShownState.encode(part, of: journaled.state(of: definition), definition))
+        case .origin(let seq, let feedbacks, let keys):
+            return .origin(try EventOrigin(of: seq, in: journal, feedbacks: feedbacks, keys: keys))
+        case .changes(let part, let limit, let max):
+            let found = try PartChanges(of: part, before: limit, max: max, in: journal, definition, coder: CBORCoder())
+            return .changes(found.changes, from: found.from.value)
         case .verify:
             return .verified(try Verification.report(on: journal, of: definition, coder: CBORCoder()))
         }

@@ -6,7 +6,7 @@ package import ZMQ
 /// Asks one reducer of any loop an operator's questions, one after another. Blocks; for tools.
 ///
 ///     var call = try AdministrationCall(reducer: "tcp://127.0.0.1:7710")
-///     let effects = try call.ask(.parked, within: .seconds(2))
+///     let schedules = try call.ask(.schedules, \.schedules, within: .seconds(2))
 package struct AdministrationCall: ~Copyable {
     /// The largest answer that is accepted, in bytes.
     package static let answerBytesMax = 256 << 20
@@ -41,17 +41,19 @@ package struct AdministrationCall: ~Copyable {
     /// Asks, and waits for the whole answer. A question is sent once, because what it does must not be done twice.
     ///
     /// - Parameters:
-    ///   - question: the question, whose type names the type of the answer.
+    ///   - request: the request.
+    ///   - read: takes the contents of the answer, such as `\.schedules`.
     ///   - limit: how long the reducer may be silent, before the answer and between its parts. The search for a leader counts
     ///     towards it, and takes at most five seconds.
     ///   - onSilence: called after 2 s, 10 s, a minute and ten minutes if nothing has come yet.
     /// - Throws: ``AdministrationError``, or the error of a socket.
     package mutating func ask<Answer>(
-        _ question: AdministrationQuestion<Answer>, within limit: Duration, onSilence: (Duration) -> Void = { _ in }
+        _ request: AdministrationRequest, _ read: (AdministrationAnswer) -> Answer?, within limit: Duration,
+        onSilence: (Duration) -> Void = { _ in }
     ) throws -> Answer {
-        let answer = try exchange(question.request, within: limit, onSilence: onSilence)
+        let answer = try exchange(request, within: limit, onSilence: onSilence)
         if case .refused(let why) = answer { throw AdministrationError.refused(why) }
-        guard let answer = question.read(answer) else { throw AdministrationError.unexpected }
+        guard let answer = read(answer) else { throw AdministrationError.unexpected }
         return answer
     }
 

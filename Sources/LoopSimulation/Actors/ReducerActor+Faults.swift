@@ -105,7 +105,9 @@ extension ReducerActor {
         guard process.isUp, let core = process.machine?.journaled else { return false }
         let parked = core.effects.filter { if case .parked = $0.value.status { true } else { false } }.keys.sorted()
         let quarantined = core.quarantine.keys.sorted()
-        var wishes: [AdministrationRequest] = [.parked, .quarantine, .trim(before: dice.next() % (core.seq.value + 1))]
+        var wishes: [AdministrationRequest] = [
+            .effects(EffectSelection()), .quarantine, .trim(before: dice.next() % (core.seq.value + 1)),
+        ]
         if let effect = parked.randomElement(using: &dice) {
             wishes.append(.retryParked(effect: effect.description, who: "simulator"))
         }

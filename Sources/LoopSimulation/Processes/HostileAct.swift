@@ -116,7 +116,8 @@ struct HostileKnowledge {
 
     private func operatorRequest(_ dice: inout SeededRandom) -> ToReducer? {
         let requests: [AdministrationRequest] = [
-            .parked, .quarantine, .trim(before: dice.next()), .history(from: 0, through: nil, after: nil), .verify,
+            .effects(EffectSelection()), .quarantine, .trim(before: dice.next()),
+            .history(from: 0, through: nil, after: nil), .verify,
             .state(at: nil), .retryParked(effect: "0.1.0", who: "hostile"), .retryQuarantined(id: 1, who: "hostile"),
             .dropQuarantined(id: 1, who: "hostile"),
         ]

@@ -1,14 +1,13 @@
 package import CBOR
 
-/// A request of an operator's tool to a running reducer; a CBOR document in the body of one message.
+/// A request of an operator's tool to a running reducer; a CBOR document in the body of one message. 256 characters of
+/// a `who` are kept.
 package enum AdministrationRequest: Codable, Equatable, Sendable {
-    /// Lists the effects that failed for good.
-    case parked
     /// Lists live effects, and why each of them waits.
     case effects(EffectSelection)
     /// Runs a parked effect again. `effect` is its ID in the list; `who` is the operator, for the journal.
     case retryParked(effect: String, who: String)
-    /// Lists the events that were set aside.
+    /// Lists the newest 1000 events that were set aside, without their bytes.
     case quarantine
     /// Requests one quarantined event, with its bytes.
     case quarantined(id: UInt64)
@@ -19,11 +18,16 @@ package enum AdministrationRequest: Codable, Equatable, Sendable {
     /// Requests a page of the journal's records in a range of seqs. Without `through` the range ends at the newest. The
     /// page begins after the position `after`, or without one at the seq `from`.
     case history(from: UInt64, through: UInt64?, after: UInt64?)
-    /// Requests the state after a transition, or the newest for nil. Without a part it is the whole state.
+    /// Requests the state after a transition: 0 is the initial state, nil the newest. Without a part it is the whole state.
     case state(at: UInt64?, part: StateSelection? = nil)
-    /// Replays the journal, and compares it with its snapshots and state hashes.
+    /// Requests where an event came from.
+    case origin(of: UInt64)
+    /// Requests the newest transitions that changed a part of the state: at most `max` and 1000, and only those below the seq
+    /// `before` if there is one. It may take as long as `verify`.
+    case changes(of: StateSelection, before: UInt64?, max: Int)
+    /// Replays the journal, and compares it with its snapshots and state hashes. It may take minutes.
     case verify
-    /// Removes the records below a seq, as far as snapshots cover them.
+    /// Removes the records below a seq, as far as the second newest intact snapshot covers them.
     case trim(before: UInt64)
     /// Lists the schedules.
     case schedules
@@ -37,10 +41,11 @@ package enum AdministrationRequest: Codable, Equatable, Sendable {
     case explain(event: [UInt8])
     /// Requests the types of the loop's events, requests and state.
     case schema
-    /// Makes the leader step down, so that a standby leads. With `takesSnapshot` it writes a snapshot first. `who` is the
-    /// operator, for the log.
+    /// Makes the leader step down, so that a standby leads. With `takesSnapshot` it first writes a snapshot, for a successor that
+    /// is not warm. The answer comes when it has released the journal. `who` is the operator, for the log.
     case stepDown(takesSnapshot: Bool, who: String)
-    /// A standby leaves the journal to others for this time, at most a minute. 0 ends it. `who` is the operator, for the log.
+    /// Makes a standby leave the journal to others for this time, at most a minute, so that another one leads next. 0 ends it.
+    /// `who` is the operator, for the log.
     case standBack(milliseconds: UInt64, who: String)
 }
 
@@ -50,8 +55,6 @@ package enum AdministrationAnswer: Codable, Equatable, Sendable {
     case done(String)
     /// The request failed; the text is the reason, for people.
     case refused(String)
-    /// Answers `parked`: the effects in the order of their IDs, at most 10,000.
-    case parked([ParkedEffect])
     /// Answers `effects`: the first of the selected effects in the order of their IDs, and how many others there are.
     case effects([ListedEffect], others: Int)
     /// Answers `quarantine` with the newest 1000 events without bytes, and `quarantined` with one event and its
@@ -61,6 +64,10 @@ package enum AdministrationAnswer: Codable, Equatable, Sendable {
     case history(HistoryPage)
     /// Answers `state`: the encoded state or its part, and the seq that it belongs to.
     case state(seq: UInt64, bytes: [UInt8])
+    /// Answers `origin`.
+    case origin(EventOrigin)
+    /// Answers `changes`, the newest first. Changes up to the seq `from` were not looked for.
+    case changes([PartChange], from: UInt64)
     /// Answers `verify`.
     case verified(VerifyReport)
     /// Answers `schedules`: those of the definition, in its order.
@@ -71,164 +78,27 @@ package enum AdministrationAnswer: Codable, Equatable, Sendable {
     case schema(LoopSchema)
 }
 
-/// A request of an operator's tool, with the type of its answer.
-///
-///     let effects: [ParkedEffect] = try call.ask(.parked, within: .seconds(2))
-package struct AdministrationQuestion<Answer>: Sendable {
-    /// The request as it is sent to the reducer.
-    package let request: AdministrationRequest
-    /// Extracts the answer, or returns nil if the reducer sent another kind, such as a refusal.
-    package let read: @Sendable (AdministrationAnswer) -> Answer?
-
-    private init(_ request: AdministrationRequest, _ read: @escaping @Sendable (AdministrationAnswer) -> Answer?) {
-        self.request = request
-        self.read = read
+/// The contents of an answer, or nil if the answer is of another kind. `AdministrationCall.ask` takes one of these.
+extension AdministrationAnswer {
+    package var done: String? { if case .done(let text) = self { text } else { nil } }
+    package var effects: (effects: [ListedEffect], others: Int)? {
+        if case .effects(let effects, let others) = self { (effects, others) } else { nil }
     }
-}
-
-/// Requests whose answer is a text for people about the result.
-extension AdministrationQuestion<String> {
-    private init(toDo request: AdministrationRequest) {
-        self.init(request) { if case .done(let text) = $0 { text } else { nil } }
+    package var quarantine: [QuarantinedEvent]? { if case .quarantine(let events) = self { events } else { nil } }
+    package var history: HistoryPage? { if case .history(let page) = self { page } else { nil } }
+    package var state: (seq: UInt64, bytes: [UInt8])? {
+        if case .state(let seq, let bytes) = self { (seq, bytes) } else { nil }
     }
-
-    /// Asks to run a parked effect again, with its failures reset to 0.
-    /// - Parameters:
-    ///   - effect: the effect as ``ParkedEffect/effect`` names it.
-    ///   - who: the operator, for the journal; 256 characters of it are kept.
-    package static func retryParked(effect: String, who: String) -> Self {
-        Self(toDo: .retryParked(effect: effect, who: who))
+    package var origin: EventOrigin? { if case .origin(let origin) = self { origin } else { nil } }
+    package var changes: (changes: [PartChange], from: UInt64)? {
+        if case .changes(let changes, let from) = self { (changes, from) } else { nil }
     }
-
-    /// Asks to apply a quarantined event after all.
-    /// - Parameters:
-    ///   - id: the event's ``QuarantinedEvent/id``.
-    ///   - who: the operator, for the journal; 256 characters of it are kept.
-    package static func retryQuarantined(id: UInt64, who: String) -> Self {
-        Self(toDo: .retryQuarantined(id: id, who: who))
+    package var verified: VerifyReport? { if case .verified(let report) = self { report } else { nil } }
+    package var schedules: [ListedSchedule]? { if case .schedules(let schedules) = self { schedules } else { nil } }
+    package var explained: DecodingExplanation? {
+        if case .explained(let explanation) = self { explanation } else { nil }
     }
-
-    /// Asks to give up a quarantined event; its bytes stay in the journal only.
-    /// - Parameters:
-    ///   - id: the event's ``QuarantinedEvent/id``.
-    ///   - who: the operator, for the journal; 256 characters of it are kept.
-    package static func dropQuarantined(id: UInt64, who: String) -> Self {
-        Self(toDo: .dropQuarantined(id: id, who: who))
-    }
-
-    /// Asks to pause a schedule.
-    /// - Parameters:
-    ///   - name: the schedule's ``ListedSchedule/name``.
-    ///   - who: the operator, for the journal; 256 characters of it are kept.
-    package static func pauseSchedule(name: String, who: String) -> Self {
-        Self(toDo: .pauseSchedule(name: name, who: who))
-    }
-
-    /// Asks to resume a paused schedule, with the first run that is still due.
-    /// - Parameters:
-    ///   - name: the schedule's ``ListedSchedule/name``.
-    ///   - who: the operator, for the journal; 256 characters of it are kept.
-    package static func resumeSchedule(name: String, who: String) -> Self {
-        Self(toDo: .resumeSchedule(name: name, who: who))
-    }
-
-    /// Asks to run a schedule now, besides its own runs.
-    /// - Parameters:
-    ///   - name: the schedule's ``ListedSchedule/name``.
-    ///   - who: the operator, for the journal; 256 characters of it are kept.
-    package static func runSchedule(name: String, who: String) -> Self {
-        Self(toDo: .runSchedule(name: name, who: who))
-    }
-
-    /// Asks the leader to step down. The answer comes when it has released the journal.
-    /// - Parameters:
-    ///   - takesSnapshot: whether it writes a snapshot first, for a successor that is not warm.
-    ///   - who: the operator, for the log; 256 characters of it are kept.
-    package static func stepDown(takesSnapshot: Bool, who: String) -> Self {
-        Self(toDo: .stepDown(takesSnapshot: takesSnapshot, who: who))
-    }
-
-    /// Asks a standby to leave the journal to others for a while, so that another standby leads next.
-    /// - Parameters:
-    ///   - milliseconds: for how long, at most a minute; 0 ends it.
-    ///   - who: the operator, for the log; 256 characters of it are kept.
-    package static func standBack(milliseconds: UInt64, who: String) -> Self {
-        Self(toDo: .standBack(milliseconds: milliseconds, who: who))
-    }
-
-    /// Asks to remove the records below a seq, as far as the second newest intact snapshot covers them.
-    package static func trim(before seq: UInt64) -> Self { Self(toDo: .trim(before: seq)) }
-}
-
-extension AdministrationQuestion<[ListedSchedule]> {
-    /// Asks for the schedules, with their next runs.
-    package static var schedules: Self {
-        Self(.schedules) { if case .schedules(let schedules) = $0 { schedules } else { nil } }
-    }
-}
-
-extension AdministrationQuestion<[ParkedEffect]> {
-    /// Asks for the effects that failed for good, at most 10,000.
-    package static var parked: Self { Self(.parked) { if case .parked(let effects) = $0 { effects } else { nil } } }
-}
-
-extension AdministrationQuestion<(effects: [ListedEffect], others: Int)> {
-    /// Asks for live effects, and why each of them waits.
-    package static func effects(_ selection: EffectSelection) -> Self {
-        Self(.effects(selection)) { if case .effects(let effects, let others) = $0 { (effects, others) } else { nil } }
-    }
-}
-
-extension AdministrationQuestion<[QuarantinedEvent]> {
-    private init(of request: AdministrationRequest) {
-        self.init(request) { if case .quarantine(let events) = $0 { events } else { nil } }
-    }
-
-    /// Asks for the events that were set aside, without their bytes: the newest 1000.
-    package static var quarantine: Self { Self(of: .quarantine) }
-
-    /// Asks for one event that was set aside, with its bytes. The answer is an array of one.
-    package static func quarantined(id: UInt64) -> Self { Self(of: .quarantined(id: id)) }
-}
-
-extension AdministrationQuestion<HistoryPage> {
-    /// Asks for a page of the journal's records.
-    /// - Parameters:
-    ///   - from: the seq of the first requested event.
-    ///   - through: the seq of the last requested event, or nil for the newest.
-    ///   - after: the position after which the page begins: ``HistoryPage/next`` of the previous page, or nil for the first page.
-    package static func history(from: UInt64, through: UInt64?, after: UInt64?) -> Self {
-        Self(.history(from: from, through: through, after: after)) {
-            if case .history(let page) = $0 { page } else { nil }
-        }
-    }
-}
-
-extension AdministrationQuestion<(seq: UInt64, bytes: [UInt8])> {
-    /// Asks for the encoded state after a transition, and its seq.
-    /// - Parameters:
-    ///   - seq: the seq of the transition: 0 for the initial state, nil for the newest.
-    ///   - part: the requested part, or nil for the whole state.
-    package static func state(at seq: UInt64?, part: StateSelection? = nil) -> Self {
-        Self(.state(at: seq, part: part)) { if case .state(let seq, let bytes) = $0 { (seq, bytes) } else { nil } }
-    }
-}
-
-extension AdministrationQuestion<DecodingExplanation> {
-    /// Asks whether bytes are an event of the loop, with the reason if not, and the parts that are not read.
-    package static func explain(event: [UInt8]) -> Self {
-        Self(.explain(event: event)) { if case .explained(let explanation) = $0 { explanation } else { nil } }
-    }
-}
-
-extension AdministrationQuestion<LoopSchema> {
-    /// Asks for the types of the loop's events, requests and state.
-    package static var schema: Self { Self(.schema) { if case .schema(let schema) = $0 { schema } else { nil } } }
-}
-
-extension AdministrationQuestion<VerifyReport> {
-    /// Asks for a replay of the journal, compared with its snapshots and state hashes. It may take minutes.
-    package static var verify: Self { Self(.verify) { if case .verified(let report) = $0 { report } else { nil } } }
+    package var schema: LoopSchema? { if case .schema(let schema) = self { schema } else { nil } }
 }
 
 /// A schedule of the definition.
@@ -256,34 +126,6 @@ package struct ListedSchedule: Codable, Equatable, Sendable {
         self.isPaused = isPaused
         self.last = last
         self.next = next
-    }
-}
-
-/// An effect that failed for good.
-package struct ParkedEffect: Codable, Equatable, Sendable {
-    /// The ID of the effect for `retryParked`: `feedback.seq.index`.
-    package var effect: String
-    /// The name of the feedback.
-    package var feedback: String
-    /// How many attempts of the effect have failed or timed out since it started, or since an operator last retried it.
-    package var failures: Int
-    /// Why the last attempt failed, for people.
-    package var message: String
-    /// The encoded request. Empty if it does not fit into the 4 MiB of an answer, after the requests listed before it.
-    package var request: [UInt8]
-    /// The size of the encoded request in bytes, even if it is not included.
-    package var requestBytes: Int
-
-    /// Creates an entry of the list of parked effects. Without `requestBytes` the size is that of `request`.
-    package init(
-        effect: String, feedback: String, failures: Int, message: String, request: [UInt8], requestBytes: Int? = nil
-    ) {
-        self.requestBytes = requestBytes ?? request.count
-        self.effect = effect
-        self.feedback = feedback
-        self.failures = failures
-        self.message = message
-        self.request = request
     }
 }
 

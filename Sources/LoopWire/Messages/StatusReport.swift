@@ -45,7 +45,7 @@ public struct StatusReport: Codable, Equatable, Sendable {
 
     /// One effect that failed for good.
     public struct Parked: Codable, Equatable, Sendable {
-        /// The effect as `feedback.seq.index`; `loopctl parked retry` takes it.
+        /// The effect as `feedback.seq.index`; `loopctl effects retry` takes it.
         public var effect: String
         /// The name of the feedback.
         public var feedback: String

@@ -8,9 +8,9 @@ package import LoopNode
 package enum ControlProgram {
     private static let subcommands: [Subcommand] = [
         UpCommand.subcommand, StatusCommand.subcommand, ReadyCommand.subcommand, TailCommand.subcommand,
-        SendCommand.subcommand, EffectsCommand.subcommand, ParkedCommand.subcommand, QuarantineCommand.subcommand,
-        SchedulesCommand.subcommand,
-        HistoryCommand.subcommand, StateCommand.subcommand, SchemaCommand.subcommand, VerifyCommand.subcommand,
+        SendCommand.subcommand, EffectsCommand.subcommand, WhyCommand.subcommand, WhoCommand.subcommand,
+        QuarantineCommand.subcommand, SchedulesCommand.subcommand, HistoryCommand.subcommand, StateCommand.subcommand,
+        DiffCommand.subcommand, SchemaCommand.subcommand, VerifyCommand.subcommand,
         TrimCommand.subcommand, StepDownCommand.subcommand, ServeCommand.subcommand, JournalCommand.subcommand,
         KeygenCommand.subcommand, NewCommand.subcommand,
     ]

@@ -194,7 +194,8 @@ import Testing
         var guarded = try GuardedBench()
         let (admin, observer) = (guarded.admin, guarded.observer)
         let requests: [AdministrationRequest] = [
-            .parked, .quarantine, .trim(before: 1), .history(from: 0, through: nil, after: nil), .verify,
+            .effects(EffectSelection()), .quarantine, .trim(before: 1), .history(from: 0, through: nil, after: nil),
+            .verify,
         ]
         for request in requests {
             let message = ToReducer.administration(request: 7, try CBOR.encode(request)[...])

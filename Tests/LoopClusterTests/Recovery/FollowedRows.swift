@@ -84,7 +84,7 @@ final class FollowedRows: FollowedJournal {
         rows.lazy.flatMap(\.records).compactMap { if case .event(let event) = $0 { event.seq } else { nil } }.first
     }
 
-    func position(before seq: Seq) -> UInt64 { 0 }
+    func position(before seq: Seq) -> UInt64 { base.position }
     func snapshots() -> [SnapshotEntry] { listed.map(\.entry) }
     func content(of snapshot: SnapshotEntry) throws(JournalError) -> [UInt8] {
         if let failure { throw JournalError(failure, operation: "be read", reason: "a test", remedy: "wait") }

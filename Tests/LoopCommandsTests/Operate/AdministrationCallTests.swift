@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `An operator's question` {
     private func ask(
-        _ reducer: FakeReducer, _ request: AdministrationRequest = .parked, within limit: Duration = .seconds(20)
+        _ reducer: FakeReducer, _ request: AdministrationRequest = .schedules, within limit: Duration = .seconds(20)
     ) async throws -> AdministrationAnswer {
         let address = reducer.address
         return try await NodeThread.run("operator") {
@@ -29,7 +29,7 @@ import Testing
     @Test func `has the kind of answer that belongs to it`() async throws {
         let reducer = try FakeReducer(answering: { request in
             switch request {
-            case .parked: .parked([])
+            case .schedules: .schedules([])
             case .verify: .refused("the journal is in memory")
             default: .done("something else")
             }
@@ -37,11 +37,13 @@ import Testing
         let address = reducer.address
         try await NodeThread.run("operator") {
             var call = try AdministrationCall(reducer: address)
-            #expect(try call.ask(.parked, within: .seconds(20)) == [])
+            #expect(try call.ask(.schedules, \.schedules, within: .seconds(20)) == [])
             #expect(throws: AdministrationError.refused("the journal is in memory")) {
-                try call.ask(.verify, within: .seconds(20))
+                try call.ask(.verify, \.verified, within: .seconds(20))
             }
-            #expect(throws: AdministrationError.unexpected) { try call.ask(.quarantine, within: .seconds(20)) }
+            #expect(throws: AdministrationError.unexpected) {
+                try call.ask(.quarantine, \.quarantine, within: .seconds(20))
+            }
         }
     }
 

@@ -4,40 +4,6 @@ import Testing
 
 @testable import LoopCommands
 
-@Suite struct `What is printed of parked effects` {
-    private func effects() throws -> [LoopWire.ParkedEffect] {
-        [
-            LoopWire.ParkedEffect(
-                effect: "0.17.2", feedback: "fetch", failures: 4, message: "no route\nto host",
-                request: try CBOR.encode(["url": "http://a/"])),
-            LoopWire.ParkedEffect(effect: "1.9.0", feedback: "wait", failures: 12, message: "", request: [0xFF]),
-            LoopWire.ParkedEffect(
-                effect: "1.9.1", feedback: "wait", failures: 1, message: "", request: [], requestBytes: 5 << 20),
-        ]
-    }
-
-    @Test func `is a table`() throws {
-        #expect(
-            ParkedPrinter(isJSON: false).text(for: try effects()) == """
-                ID      FEEDBACK  FAILURES  LAST              REQUEST
-                0.17.2  fetch            4  no route to host  {"url":"http://a/"}
-                1.9.0   wait            12                    null
-                1.9.1   wait             1                    5242880 bytes, too large for the list
-                """)
-        #expect(ParkedPrinter(isJSON: false).text(for: []) == "no effect is parked")
-    }
-
-    @Test func `is a JSON document`() throws {
-        #expect(
-            ParkedPrinter(isJSON: true).text(for: try effects())
-                == #"[{"effect":"0.17.2","feedback":"fetch","failures":4,"message":"no route\nto host","#
-                + #""request":{"url":"http://a/"},"requestBytes":15},{"effect":"1.9.0","feedback":"wait","failures":12,"#
-                + #""message":"","request":null,"requestBytes":1},{"effect":"1.9.1","feedback":"wait","failures":1,"#
-                + #""message":"","requestBytes":5242880}]"#)
-        #expect(ParkedPrinter(isJSON: true).text(for: []) == "[]")
-    }
-}
-
 @Suite struct `What is printed of schedules` {
     private let schedules = [
         ListedSchedule(
@@ -147,5 +113,110 @@ import Testing
                 + #"{"effect":"1.9.0","feedback":"wait","state":"running","reason":"runs","#
                 + #""text":"the worker \"w\" runs attempt 1/2","seq":11,"failures":12,"requestBytes":5242880}],"others":0}"#
         )
+    }
+}
+
+@Suite struct `What is printed of changes` {
+    private var event: HistoryRecord {
+        var event = HistoryRecord(position: 9, seq: 7, kind: "event")
+        (event.time, event.session, event.number, event.event) = (0, 2, 4, [0x05])
+        return event
+    }
+
+    @Test func `is each event with the value after it, and how far was looked`() {
+        var large = PartChange(event: event, value: [])
+        large.valueBytes = 5 << 20
+        let changes = [PartChange(event: event, value: [0x18, 0x2A]), PartChange(event: event, value: []), large]
+        let line = "1970-01-01T00:00:00.000Z  seq 7  event  session 2 number 4  5"
+        #expect(
+            ChangesPrinter(isJSON: false).text(for: changes, from: 3) == """
+                \(line)
+                    → 42
+                \(line)
+                    → absent
+                \(line)
+                    → 5242880 bytes, too large for the list
+                transitions up to seq 3 were not compared; for older changes: --before 4
+                """)
+        #expect(ChangesPrinter(isJSON: false).text(for: [], from: 0) == "no other transition changed it")
+    }
+
+    @Test func `is a JSON document`() {
+        let changes = [PartChange(event: event, value: [0x18, 0x2A]), PartChange(event: event, value: [])]
+        let record =
+            #"{"position":9,"seq":7,"kind":"event","time":"1970-01-01T00:00:00.000Z","session":2,"number":4,"event":5}"#
+        #expect(
+            ChangesPrinter(isJSON: true).text(for: changes, from: 3)
+                == #"{"changes":[{"event":\#(record),"value":42,"valueBytes":2},{"event":\#(record),"valueBytes":0}],"from":3}"#
+        )
+    }
+}
+
+@Suite struct `What is printed of an origin` {
+    private func record(_ seq: UInt64, effect: String? = nil) -> HistoryRecord {
+        var record = HistoryRecord(position: seq, seq: seq, kind: "event")
+        (record.time, record.session, record.number, record.effect, record.event) = (0, 2, 4, effect, [0x05])
+        return record
+    }
+
+    @Test func `names the peer, its key, the effect and what asked for it`() {
+        var origin = EventOrigin(event: record(9, effect: "0.7.1"))
+        (origin.peer, origin.key, origin.feedback, origin.cause) = ("62b03fbe", "worker-1", "ship", record(7))
+        #expect(
+            origin.text == """
+                1970-01-01T00:00:00.000Z  seq 9  event  effect 0.7.1  5
+                sent by the effect 0.7.1 of ship, in session 2 of peer 62b03fbe, key "worker-1"
+                the effect was asked for by
+                1970-01-01T00:00:00.000Z  seq 7  event  session 2 number 4  5
+                """)
+        #expect(
+            origin.json.hasSuffix(
+                #""peer":"62b03fbe","key":"worker-1","feedback":"ship","cause":{"position":7,"seq":7,"kind":"event","#
+                    + #""time":"1970-01-01T00:00:00.000Z","session":2,"number":4,"event":5}}"#))
+    }
+
+    @Test func `says what is not known, and why`() {
+        var origin = EventOrigin(event: record(9, effect: "0.7.1"))
+        origin.feedback = "ship"
+        #expect(origin.text.contains("in session 2 of a peer whose record was trimmed"))
+        #expect(origin.text.hasSuffix("the event that asked for the effect was trimmed"))
+        origin = EventOrigin(event: record(9, effect: "0.0.1"))
+        #expect(origin.text.hasSuffix("the initial state asked for the effect"))
+        var timer = record(9)
+        timer.session = nil
+        #expect(EventOrigin(event: timer).text.hasSuffix("no peer sent it"))
+    }
+}
+
+@Suite struct `What is printed of a difference` {
+    private func value(_ json: String) throws -> ShownValue { try ShownValue(document: CBOR.fromJSON(text: json)) }
+
+    @Test func `names each part that differs by its path`() throws {
+        let old = try value(#"{"a":{"b.c":1,"d":[1,2.5,{"e":true}]},"f":null,"g":"x"}"#)
+        let new = try value(#"{"a":{"b.c":2,"d":[1,2.5,{"e":false},4]},"f":[],"h":{"i":1}}"#)
+        #expect(
+            old.differences(to: new).map(\.text).joined(separator: "\n") == #"""
+                - a["b.c"]: 1
+                + a["b.c"]: 2
+                - a.d[2].e: true
+                + a.d[2].e: false
+                + a.d[3]: 4
+                - f: null
+                + f: []
+                - g: "x"
+                + h: {"i":1}
+                """#)
+        #expect(old.differences(to: old) == [])
+    }
+
+    @Test func `has paths that can be asked for`() throws {
+        let old = try value(#"{"a\"b":{"c\\d":{"":1}}}"#)
+        let path = try #require(old.differences(to: value(#"{"a\"b":{"c\\d":{"":2}}}"#)).first).path
+        #expect(StatePath.steps(of: path) == ["a\"b", "c\\d", ""])
+    }
+
+    @Test func `is a JSON document`() throws {
+        let difference = try #require(try value("[1]").differences(to: value("[]")).first)
+        #expect(difference.json == #"{"path":"[0]","old":1}"#)
     }
 }

@@ -1,10 +1,12 @@
+import CBOR
 import LoopCollections
-import LoopNode
+import LoopCore
 import LoopWire
 import TestFolders
 import Testing
 
 @testable import LoopCommands
+@testable import LoopNode
 
 @Suite(.timeLimit(.minutes(5))) struct `An operator's command` {
     /// The exit code of a command line, and what it asked of a reducer that answers so.
@@ -17,6 +19,10 @@ import Testing
         return (code, reducer.asked.withLock { $0 })
     }
 
+    private static let event = HistoryRecord(position: 9, seq: 7, kind: "event")
+    private static let effect = ListedEffect(
+        effect: "0.7.1", feedback: "f", state: .waiting, reason: .noWorker, text: "no worker serves it", seq: 7,
+        failures: 0, request: [0xA0])
     private static let schema = LoopSchema(
         loop: "orders", schema: 1, event: .cases(name: "Event", cases: [], isComplete: false), eventExamples: [],
         state: .object(name: "State", fields: [], isComplete: true), initialState: [0xA0], requests: [])
@@ -26,8 +32,21 @@ import Testing
         #expect(who.contains("@"))
         let report = VerifyReport(from: 1, through: 2, records: 3, snapshots: 0, stateHashes: 1, difference: nil)
         let cases: [([String], AdministrationAnswer, AdministrationRequest)] = [
-            (["parked"], .parked([]), .parked),
-            (["parked", "retry", "0.7.1"], .done("done"), .retryParked(effect: "0.7.1", who: who)),
+            (["effects"], .effects([], others: 0), .effects(EffectSelection())),
+            (
+                ["effects", "list", "--feedback", "f", "--state", "waiting", "--max", "5"], .effects([], others: 0),
+                .effects(EffectSelection(feedback: "f", state: .waiting, max: 5))
+            ),
+            (
+                ["why", "0.7.1"], .effects([Self.effect], others: 0),
+                .effects(EffectSelection(effect: "0.7.1", max: 1))
+            ),
+            (
+                ["why", "a[2].b", "--section", "s", "--before", "9", "--max", "3"], .changes([], from: 0),
+                .changes(of: StateSelection(section: "s", path: ["a", "2", "b"]), before: 9, max: 3)
+            ),
+            (["who", "7"], .origin(EventOrigin(event: Self.event)), .origin(of: 7)),
+            (["effects", "retry", "0.7.1"], .done("done"), .retryParked(effect: "0.7.1", who: who)),
             (["quarantine"], .quarantine([]), .quarantine),
             (["quarantine", "list", "--json"], .quarantine([]), .quarantine),
             (["quarantine", "retry", "3"], .done("done"), .retryQuarantined(id: 3, who: who)),
@@ -57,8 +76,22 @@ import Testing
         }
     }
 
+    @Test func `about two states asks for one after the other`() async throws {
+        let (code, asked) = try await run(["diff", "3", "8", "--path", "a"], answering: .state(seq: 3, bytes: [0xA0]))
+        #expect(code == 0)
+        #expect(asked == [3, 8].map { .state(at: $0, part: StateSelection(path: ["a"])) })
+        #expect(
+            try await run(["diff", "3"], answering: .state(seq: 3, bytes: [0xA0])).asked
+                == [.state(at: 3), .state(at: nil)])
+    }
+
+    @Test func `why about an effect that is not live is refused`() async throws {
+        #expect(try await run(["why", "0.7.1"], answering: .effects([], others: 0)).code == 1)
+    }
+
     @Test(arguments: [
-        ["parked"], ["parked", "retry", "0.7.1"], ["quarantine", "retry", "3"], ["history"], ["state"], ["verify"],
+        ["effects"], ["why", "0.7.1"], ["why", "a"], ["who", "3"], ["diff", "3"], ["effects", "retry", "0.7.1"],
+        ["quarantine", "retry", "3"], ["history"], ["state"], ["verify"],
         ["trim", "--before", "5"], ["schedules"], ["schedules", "pause", "nightly"],
     ])
     func `that is refused exits with 1`(words: [String]) async throws {
@@ -73,13 +106,14 @@ import Testing
     @Test func `exits with 2 where the answer is to something else, or none`() async throws {
         #expect(try await run(["verify"], answering: .done("what")).code == 2)
         let nobody = ["--reducer", ipcEndpoint(), "--timeout", "50ms"]
-        for words in [["parked"], ["verify"], ["history"]] {
+        for words in [["effects"], ["verify"], ["history"]] {
             #expect(await ControlProgram.run(words + nobody, environment: [:]) == 2)
         }
     }
 
     @Test(arguments: [
-        ["parked", "retry"], ["quarantine", "show"], ["quarantine", "drop", "0"], ["quarantine", "retry", "x"],
+        ["effects", "retry"], ["why"], ["why", "a..b"], ["who", "-1"], ["diff"], ["quarantine", "show"],
+        ["quarantine", "drop", "0"], ["quarantine", "retry", "x"],
         ["history", "--from", "-1"], ["trim"], ["state", "--at", "now"],
     ])
     func `exits with 64 where it is used wrongly`(words: [String]) async {
@@ -99,9 +133,9 @@ import Testing
     @Test func `are asked for until the last`() throws {
         var asked: [AdministrationRequest] = []
         var printed: [UInt64] = []
-        try HistoryCommand.pages(from: 1, through: 9) { question in
-            asked.append(question.request)
-            return switch question.request {
+        try HistoryCommand.pages(from: 1, through: 9) { request in
+            asked.append(request)
+            return switch request {
             case .history(_, _, nil): page([1, 2], next: 2)
             case .history(_, _, 2): page([3], next: 3)
             default: page([4], next: nil)
@@ -121,5 +155,64 @@ import Testing
         #expect(throws: AdministrationError.unexpected) {
             try HistoryCommand.pages(from: 1, through: nil, ask: { _ in page([1], next: 1) }, print: { _ in })
         }
+    }
+}
+
+@Suite struct `Records that are selected` {
+    private func record(
+        _ seq: UInt64, kind: String = "event", time: Int64? = nil, session: UInt64? = nil, effect: String? = nil,
+        event: [UInt8]? = nil
+    ) -> HistoryRecord {
+        var record = HistoryRecord(position: seq, seq: seq, kind: kind)
+        (record.time, record.session, record.effect, record.event) = (time, session, effect, event)
+        return record
+    }
+
+    private func selected(_ selection: RecordSelection, _ records: [HistoryRecord]) -> [UInt64] {
+        var selection = selection
+        return records.filter { selection.contains($0) }.map(\.seq)
+    }
+
+    @Test func `are those of a kind, a session, an effect or a case of the event type`() throws {
+        let note = try CBOR.fromJSON(text: #"{"note":{"_0":1}}"#)
+        let finish = try CBOR.fromJSON(text: #""finish""#)
+        let records = [
+            record(1, session: 2, event: note), record(2, session: 3, effect: "0.1.0", event: finish),
+            record(3, kind: "granted", effect: "0.1.0"), record(4, session: 2, event: [0xFF]),
+        ]
+        #expect(selected(RecordSelection(), records) == [1, 2, 3, 4])
+        #expect(selected(RecordSelection(kind: "granted"), records) == [3])
+        #expect(selected(RecordSelection(session: 2), records) == [1, 4])
+        #expect(selected(RecordSelection(effect: "0.1.0"), records) == [2, 3])
+        #expect(selected(RecordSelection(event: "note"), records) == [1])
+        #expect(selected(RecordSelection(event: "finish"), records) == [2])
+        #expect(selected(RecordSelection(event: "finish", session: 2), records) == [])
+    }
+
+    @Test func `are those of a time, and a record without a time has that of the record before`() {
+        let records = [record(1), record(2, time: 1000), record(3), record(4, time: 2000), record(5)]
+        let time = WallTime(milliseconds: 2000)
+        #expect(selected(RecordSelection(since: time), records) == [4, 5])
+        #expect(selected(RecordSelection(until: time), records) == [2, 3])
+    }
+
+    @Test(arguments: [
+        ("2026-11-21T09:56:24.014Z", 1_795_254_984_014), ("2026-11-21T09:56:24", 1_795_254_984_000),
+        ("2026-11-21T09:56", 1_795_254_960_000), ("2026-11-21", 1_795_219_200_000), ("1970-01-01T00:00Z", 0),
+    ])
+    func `have times as the history shows them`(text: String, milliseconds: Int64) {
+        #expect(WallTime(shown: text)?.milliseconds == milliseconds)
+    }
+
+    @Test(arguments: [
+        "", "2026", "2026-11", "2026-13-01", "2026-02-30", "2026-11-21T09", "2026-11-21T25:00", "2026-11-21T09:56:24.1",
+        "2026-11-21 09:56", "2026-11-21T09:56+01:00", "-1-1-1", "2026-11-21T-9:56",
+    ])
+    func `have no other times`(text: String) { #expect(WallTime(shown: text) == nil) }
+
+    @Test func `can have a time that is as long ago as a duration`() throws {
+        let time = try #require(ValueType<WallTime>.wallTime.read("15m"))
+        let ago = SystemClock.wall.milliseconds - time.milliseconds
+        #expect(900_000...960_000 ~= ago)
     }
 }

@@ -281,7 +281,7 @@ private final class Pair: Sendable {
     private func stepDown(_ leader: ReducerAddress) async throws -> String {
         try await NodeThread.run("ask") {
             var call = try AdministrationCall(reducer: leader)
-            return try call.ask(.stepDown(takesSnapshot: false, who: "ada@desk"), within: .seconds(60))
+            return try call.ask(.stepDown(takesSnapshot: false, who: "ada@desk"), \.done, within: .seconds(60))
         }
     }
 
@@ -295,10 +295,10 @@ private final class Pair: Sendable {
         let sender = try pair.remote(pair.both)
         try await sender.sendAndConfirm(.note("one"))
         for index in 1...2 { _ = try await pair.status(of: pair.addresses[index]) { $0.seq == 1 && $0.isStandby } }
-        func order(_ index: Int, _ question: AdministrationQuestion<String>) async throws -> String {
+        func order(_ index: Int, _ request: AdministrationRequest) async throws -> String {
             try await NodeThread.run("ask") {
                 var call = try AdministrationCall(reducer: pair.addresses[index])
-                return try call.ask(question, within: .seconds(60))
+                return try call.ask(request, \.done, within: .seconds(60))
             }
         }
         await #expect(throws: AdministrationError.self) {
@@ -465,11 +465,11 @@ private final class Pair: Sendable {
         let second = try pair.start(1)
         _ = try await pair.status(of: pair.addresses[1]) { $0.leader != nil }
         for address in pair.addresses + [pair.both] {
-            let parked = try await NodeThread.run("ask") {
+            let schedules = try await NodeThread.run("ask") {
                 var call = try AdministrationCall(reducer: address)
-                return try call.ask(.parked, within: .seconds(60))
+                return try call.ask(.schedules, \.schedules, within: .seconds(60))
             }
-            #expect(parked.isEmpty)
+            #expect(schedules.isEmpty)
         }
         let members = try await NodeThread.run("ask") {
             try StatusProbe.members(of: pair.both, within: .seconds(60))

@@ -227,7 +227,7 @@ private final class UnreadableDiskJournal: ComparedDiskJournal {
         let error = await #expect(throws: AdministrationError.self) {
             try await NodeThread.run("ask") {
                 var call = try AdministrationCall(reducer: nodes.address, context: nodes.context)
-                _ = try call.ask(.parked, within: .seconds(20))
+                _ = try call.ask(.schedules, \.schedules, within: .seconds(20))
             }
         }
         #expect(error?.description.contains("the reducer is not ready") == true)

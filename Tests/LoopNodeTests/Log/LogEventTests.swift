@@ -124,7 +124,7 @@ import Testing
             collector.lines == [
                 #"reducer shop: effect 1.9.0 of "charge" failed in attempt 5 of epoch 2: no answer; it is tried again in 250 ms"#
                     + " (and 3 more like it)",
-                #"reducer shop: effect 1.9.0 of "charge" is parked after 4 failures: no answer; see: loopctl parked"#,
+                #"reducer shop: effect 1.9.0 of "charge" is parked after 4 failures: no answer; see: loopctl effects"#,
             ])
         #expect(
             collector.events[0].fields == [

@@ -37,7 +37,9 @@ import Testing
         let both = try ReducerAddress(parsing: "\(one.address),\(two.address)")
         for address in [one.address, both] {
             var call = try AdministrationCall(reducer: address)
-            let error = #expect(throws: (any Error).self) { try call.ask(.parked, within: .seconds(20)) }
+            let error = #expect(throws: (any Error).self) {
+                try call.ask(.schedules, \.schedules, within: .seconds(20))
+            }
             #expect(error.map { "\($0)" }?.contains(reason) == true, "\(String(describing: error))")
         }
     }

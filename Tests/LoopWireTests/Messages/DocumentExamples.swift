@@ -50,7 +50,6 @@ enum DocumentExamples {
     }
 
     private static let requests: [(name: String, request: AdministrationRequest)] = [
-        ("parked", .parked),
         ("effects", .effects(EffectSelection(feedback: "jobs", state: .waiting, effect: "2.7.1", max: 9))),
         ("all effects", .effects(EffectSelection())), ("retryParked", .retryParked(effect: "2.7.1", who: "eve")),
         ("quarantine", .quarantine),
@@ -60,6 +59,9 @@ enum DocumentExamples {
         ("history to the end", .history(from: 1, through: nil, after: nil)), ("state", .state(at: 4)),
         ("state now", .state(at: nil)),
         ("state's part", .state(at: nil, part: StateSelection(section: "jobs", path: ["open", "0"]))),
+        ("origin", .origin(of: 7)),
+        ("changes", .changes(of: StateSelection(path: ["open", "0"]), before: 9, max: 5)),
+        ("all changes", .changes(of: StateSelection(section: "jobs"), before: nil, max: 10)),
         ("verify", .verify), ("trim", .trim(before: 5)), ("schedules", .schedules),
         ("pauseSchedule", .pauseSchedule(name: "nightly", who: "eve")),
         ("resumeSchedule", .resumeSchedule(name: "nightly", who: "eve")),
@@ -70,13 +72,15 @@ enum DocumentExamples {
 
     private static let answers: [(name: String, answer: AdministrationAnswer)] = [
         ("done", .done("the schedule nightly is paused")), ("refused", .refused("no")),
-        ("parked", .parked([parked])), ("effects", .effects([listed], others: 3)),
+        ("effects", .effects([listed], others: 3)),
         ("quarantine", .quarantine([quarantined, quarantinedOfClient])),
         (
             "history",
             .history(HistoryPage(records: [HistoryRecord(position: 1, seq: 0, kind: "definition"), record], next: 2))
         ),
         ("history's end", .history(HistoryPage(records: [], next: nil))), ("state", .state(seq: 7, bytes: [0xa0])),
+        ("origin", .origin(origin)), ("origin of a timer", .origin(EventOrigin(event: record))),
+        ("changes", .changes([PartChange(event: record, value: [0x18, 0x2a])], from: 3)),
         (
             "verified",
             .verified(
@@ -93,8 +97,11 @@ enum DocumentExamples {
         ("explained", .explained(DecodingExplanation(error: "no", unknownKeys: ["a.b"]))), ("schema", .schema(schema)),
     ]
 
-    private static let parked = ParkedEffect(
-        effect: "2.7.1", feedback: "jobs", failures: 3, message: "no", request: [1])
+    private static var origin: EventOrigin {
+        var origin = EventOrigin(event: record)
+        (origin.peer, origin.key, origin.feedback, origin.cause) = ("62b03fbe", "worker-1", "jobs", record)
+        return origin
+    }
     private static let listed = ListedEffect(
         effect: "2.7.1", feedback: "jobs", state: .waiting, reason: .noWorker, text: "no", seq: 7, waitMilliseconds: 5,
         failures: 3,

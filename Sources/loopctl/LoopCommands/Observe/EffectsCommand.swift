@@ -2,9 +2,9 @@ import Linux
 import LoopNode
 import LoopWire
 
-/// `loopctl effects` lists the effects that the state asks for, and says what each of them waits for.
+/// `loopctl effects` lists the effects that the state asks for, says what each of them waits for, and retries a parked one.
 enum EffectsCommand {
-    static let effect = Positional(optional: "ID", .string, help: "only this effect, such as 0.17.2")
+    static let parked = Positional("ID", .string, help: "the effect as the list names it, such as 0.17.2")
     static let feedback = Option(optional: "feedback", .string.named("NAME"), help: "only effects of this feedback")
     static let state = Option(
         optional: "state", .choice(ListedEffect.State.allCases.map(\.rawValue)), help: "only effects in this state")
@@ -12,20 +12,35 @@ enum EffectsCommand {
 
     static let subcommand = Subcommand(
         asking: Command(
-            "effects", abstract: "List the effects that the state asks for, and why they wait.",
+            "effects", abstract: "List the effects that the state asks for, and why they wait; retry a parked one.",
             discussion: """
                 They are in the order of their IDs, so the oldest of a feedback come first. An ID has the number of the \
                 feedback, the seq of the transition that asked for the effect, and a number among several.
 
+                An effect that failed as often as its feedback's policy allows is parked. Nothing runs it again until an \
+                operator asks for it. It disappears when the state no longer asks for it.
+
                 Exit codes: 0 done, 1 refused, 2 no answer, 64 wrong usage.
                 """,
-            groups: [ConnectionOptions.group, OptionGroup("Output", [feedback, state, max, JournalOptions.json])],
-            positionals: [effect])
+            groups: [ConnectionOptions.group],
+            subcommands: [
+                Command(
+                    "list", abstract: "List them.",
+                    groups: [OptionGroup("Output", [feedback, state, max, JournalOptions.json])]),
+                Command(
+                    "retry",
+                    abstract: "Run a parked one again, its failures forgotten; the journal records the operator.",
+                    positionals: [parked]),
+            ], defaultSubcommand: "list")
     ) { arguments, reducer in
+        if arguments.path.last == "retry" {
+            try reducer.order(.retryParked(effect: arguments[parked], who: Operator.name))
+            return 0
+        }
         let selection = EffectSelection(
             feedback: arguments[feedback], state: arguments[state].flatMap { ListedEffect.State(rawValue: $0) },
-            effect: arguments[effect], max: arguments[max])
-        let answer = try reducer.ask(.effects(selection))
+            max: arguments[max])
+        let answer = try reducer.ask(.effects(selection), \.effects)
         try StandardOutput.line(
             EffectsPrinter(isJSON: arguments[JournalOptions.json]).text(for: answer.effects, others: answer.others))
         return 0
@@ -39,7 +54,7 @@ struct EffectsPrinter {
     func text(for effects: [ListedEffect], others: Int) -> String {
         if isJSON {
             return JSONText.object([
-                ("effects", "[\(effects.map(json).joined(separator: ","))]"), ("others", "\(others)"),
+                ("effects", "[\(effects.map(\.json).joined(separator: ","))]"), ("others", "\(others)"),
             ])
         }
         if effects.isEmpty { return "no such effect is live" }
@@ -48,28 +63,31 @@ struct EffectsPrinter {
                 effect.effect, effect.feedback, effect.state.rawValue,
                 effect.waitMilliseconds.map { Duration.milliseconds($0).text } ?? "-", "\(effect.failures)",
                 JSONText.onOneLine(effect.text, 100),
-                effect.isRequestLeftOut
-                    ? "\(effect.requestBytes) bytes, too large for the list"
-                    : JSONText.onOneLine(JSONText.document(effect.request), 60),
+                JSONText.onOneLine(effect.shownRequest, 60),
             ]
         }
         let table = StatusTable.table(
             ["ID", "FEEDBACK", "STATE", "WAITS", "FAILURES", "WHY", "REQUEST"], rows, left: [0, 1, 2, 5, 6])
         return others == 0 ? table : table + "\nand \(others) more (--max, --feedback, --state)"
     }
-
-    private func json(_ effect: ListedEffect) -> String {
-        JSONText.object([
-            ("effect", JSONText.quoted(effect.effect)), ("feedback", JSONText.quoted(effect.feedback)),
-            ("state", JSONText.quoted(effect.state.rawValue)), ("reason", JSONText.quoted(effect.reason.rawValue)),
-            ("text", JSONText.quoted(effect.text)), ("seq", "\(effect.seq)"),
-            ("waitMilliseconds", effect.waitMilliseconds.map { "\($0)" }), ("failures", "\(effect.failures)"),
-            ("request", effect.isRequestLeftOut ? nil : JSONText.document(effect.request)),
-            ("requestBytes", "\(effect.requestBytes)"),
-        ])
-    }
 }
 
 extension ListedEffect {
-    fileprivate var isRequestLeftOut: Bool { request.isEmpty && requestBytes > 0 }
+    private var isRequestLeftOut: Bool { request.isEmpty && requestBytes > 0 }
+
+    /// The request as JSON, or how large it is if the answer has no room for it.
+    var shownRequest: String {
+        isRequestLeftOut ? "\(requestBytes) bytes, too large for the list" : JSONText.document(request)
+    }
+
+    /// The effect as a JSON document.
+    var json: String {
+        JSONText.object([
+            ("effect", JSONText.quoted(effect)), ("feedback", JSONText.quoted(feedback)),
+            ("state", JSONText.quoted(state.rawValue)), ("reason", JSONText.quoted(reason.rawValue)),
+            ("text", JSONText.quoted(text)), ("seq", "\(seq)"),
+            ("waitMilliseconds", waitMilliseconds.map { "\($0)" }), ("failures", "\(failures)"),
+            ("request", isRequestLeftOut ? nil : JSONText.document(request)), ("requestBytes", "\(requestBytes)"),
+        ])
+    }
 }

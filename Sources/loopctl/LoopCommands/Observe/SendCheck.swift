@@ -20,7 +20,7 @@ enum SendCheck {
         let explanation: DecodingExplanation? = try await NodeThread.run("loop-check") {
             do {
                 var call = try AdministrationCall(reducer: reducer)
-                return try call.ask(.explain(event: event), within: limit)
+                return try call.ask(.explain(event: event), \.explained, within: limit)
             } catch is AdministrationError {
                 // An earlier release, a key that may not ask, or no reducer. The outcome of the event will show whether it is
                 // valid.

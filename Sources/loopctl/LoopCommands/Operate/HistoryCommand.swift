@@ -1,4 +1,5 @@
 import Linux
+import LoopCore
 import LoopNode
 import LoopWire
 
@@ -8,6 +9,21 @@ enum HistoryCommand {
         "from", JournalOptions.seq, default: 0, help: "the first seq", environment: .none)
     static let to = Option(
         optional: "to", JournalOptions.seq, help: "the last seq; without it up to the newest", environment: .none)
+    static let kind = Option(
+        optional: "kind", .string.named("KIND"), help: "only records of this kind, such as event or attempt ended",
+        environment: .none)
+    static let event = Option(
+        optional: "event", .string.named("CASE"), help: "only events of this case of the event type", environment: .none
+    )
+    static let session = Option(
+        optional: "session", .int(in: 1 ... .max).named("N"), help: "only records of this session", environment: .none)
+    static let effect = Option(
+        optional: "effect", .string.named("ID"), help: "only records of this effect, such as 0.17.2", environment: .none
+    )
+    static let since = Option(
+        optional: "since", .wallTime, help: "only what happened at this time or later", environment: .none)
+    static let until = Option(
+        optional: "until", .wallTime, help: "only what happened before this time", environment: .none)
     static let json = Option(
         flag: "json", help: "print each record as a JSON document on a line", environment: .none)
 
@@ -16,12 +32,14 @@ enum HistoryCommand {
             "history", abstract: "Print the records of the journal.",
             discussion: """
                 Events with their seqs, what was refused and why, how attempts of effects ended, sessions, epochs and \
-                definitions. Records that belong to no event stand at the seq of the event before them.
+                definitions. Records that belong to no event stand at the seq of the event before them, and have the time of \
+                the record before them if they have none.
 
                 Exit codes: 0 printed, 1 refused, 2 no answer, 64 wrong usage.
                 """,
             groups: [
-                JournalOptions.group, OptionGroup("Range", [from, to]), OptionGroup("Output", [json]),
+                JournalOptions.group, OptionGroup("Range", [from, to, since, until]),
+                OptionGroup("Selection", [kind, event, session, effect]), OptionGroup("Output", [json]),
             ]),
         run: { arguments, _ in
             try Operator.run {
@@ -30,10 +48,14 @@ enum HistoryCommand {
                     throw UsageError(
                         message: "--to \(to) is before --from \(from)", hint: "give the smaller one as --from")
                 }
+                var selection = RecordSelection(
+                    kind: arguments[kind], event: arguments[event], session: arguments[session].map { UInt64($0) },
+                    effect: arguments[effect], since: arguments[since], until: arguments[until])
                 var reducer = try arguments.askJournal()
-                try pages(from: UInt64(from), through: to.map { UInt64($0) }) { question in
-                    try reducer.ask(question)
+                try pages(from: UInt64(from), through: to.map { UInt64($0) }) { request in
+                    try reducer.ask(request, \.history)
                 } print: { record in
+                    guard selection.contains(record) else { return }
                     try StandardOutput.line(record.line(isJSON: arguments[json]))
                 }
                 return 0
@@ -42,7 +64,7 @@ enum HistoryCommand {
 
     /// Asks for page after page until the last.
     static func pages(
-        from: UInt64, through: UInt64?, ask: (AdministrationQuestion<HistoryPage>) throws -> HistoryPage,
+        from: UInt64, through: UInt64?, ask: (AdministrationRequest) throws -> HistoryPage,
         print: (HistoryRecord) throws -> Void
     ) throws {
         var after: UInt64?
@@ -53,6 +75,48 @@ enum HistoryCommand {
             // Otherwise one page could be repeated for ever.
             guard after.map({ next > $0 }) ?? true else { throw AdministrationError.unexpected }
             after = next
+        }
+    }
+}
+
+/// The records that are shown, of those of a range. Nil selects all.
+struct RecordSelection {
+    var kind: String?
+    var event: String?
+    var session: UInt64?
+    var effect: String?
+    var since: WallTime?
+    var until: WallTime?
+    /// The time of the newest record that has one, in milliseconds since 1970.
+    private var time: Int64?
+
+    init(
+        kind: String? = nil, event: String? = nil, session: UInt64? = nil, effect: String? = nil,
+        since: WallTime? = nil,
+        until: WallTime? = nil
+    ) {
+        (self.kind, self.event, self.session, self.effect) = (kind, event, session, effect)
+        (self.since, self.until) = (since, until)
+    }
+
+    /// Whether a record is selected. Records must be passed in their order.
+    mutating func contains(_ record: HistoryRecord) -> Bool {
+        time = record.time ?? time
+        if let kind, record.kind != kind { return false }
+        if let event, record.event.flatMap(Self.caseName) != event { return false }
+        if let session, record.session != session { return false }
+        if let effect, record.effect != effect { return false }
+        if let since, time.map({ $0 < since.milliseconds }) ?? true { return false }
+        if let until, time.map({ $0 >= until.milliseconds }) ?? true { return false }
+        return true
+    }
+
+    /// The case of an encoded event: its only key, or the event itself if it is a text.
+    private static func caseName(_ event: [UInt8]) -> String? {
+        switch try? ShownValue(document: event) {
+        case .map(let fields): fields.count == 1 ? fields.keys.first : nil
+        case .scalar(let text): text.hasPrefix("\"") ? String(text.dropFirst().dropLast()) : nil
+        default: nil
         }
     }
 }

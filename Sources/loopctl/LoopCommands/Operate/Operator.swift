@@ -18,10 +18,12 @@ struct Operator: ~Copyable {
     }
 
     /// Asks a question. If the answer takes long, a line on standard error says so.
-    mutating func ask<Answer>(_ question: AdministrationQuestion<Answer>) throws -> Answer {
+    mutating func ask<Answer>(
+        _ request: AdministrationRequest, _ read: (AdministrationAnswer) -> Answer?
+    ) throws -> Answer {
         let (reducer, limit) = (reducer, limit)
         do {
-            return try call.ask(question, within: limit) { silence in
+            return try call.ask(request, read, within: limit) { silence in
                 StandardError.line(
                     "loopctl: no answer from \(reducer) for \(silence); it is waited for up to \(limit) (--timeout)")
             }
@@ -34,8 +36,8 @@ struct Operator: ~Copyable {
     }
 
     /// Requests an action, and prints its result.
-    mutating func order(_ question: AdministrationQuestion<String>) throws {
-        try StandardOutput.line(try ask(question))
+    mutating func order(_ request: AdministrationRequest) throws {
+        try StandardOutput.line(try ask(request, \.done))
     }
 
     /// Runs a body that asks questions. A refusal becomes exit code 1.

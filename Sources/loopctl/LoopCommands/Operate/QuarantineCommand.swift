@@ -33,12 +33,12 @@ enum QuarantineCommand {
         case "drop":
             try reducer.order(.dropQuarantined(id: UInt64(arguments[event]), who: Operator.name))
         case "show":
-            guard let event = try reducer.ask(.quarantined(id: UInt64(arguments[event]))).first else {
+            guard let event = try reducer.ask(.quarantined(id: UInt64(arguments[event])), \.quarantine).first else {
                 throw AdministrationError.unexpected
             }
             try StandardOutput.line(QuarantinePrinter(isJSON: arguments[JournalOptions.json]).whole(event))
         default:
-            let events = try reducer.ask(.quarantine)
+            let events = try reducer.ask(.quarantine, \.quarantine)
             try StandardOutput.line(QuarantinePrinter(isJSON: arguments[JournalOptions.json]).list(events))
         }
         return 0

@@ -32,7 +32,7 @@ enum SchedulesCommand {
         case "run":
             try reducer.order(.runSchedule(name: arguments[schedule], who: Operator.name))
         default:
-            let schedules = try reducer.ask(.schedules)
+            let schedules = try reducer.ask(.schedules, \.schedules)
             try StandardOutput.line(
                 SchedulesPrinter(isJSON: arguments[JournalOptions.json]).text(for: schedules))
         }

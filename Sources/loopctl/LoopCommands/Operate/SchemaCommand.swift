@@ -16,7 +16,7 @@ enum SchemaCommand {
                 """,
             groups: [ConnectionOptions.group, JournalOptions.output])
     ) { arguments, reducer in
-        let schema = try reducer.ask(.schema)
+        let schema = try reducer.ask(.schema, \.schema)
         try StandardOutput.line(schema.text(isJSON: arguments[JournalOptions.json]))
         return 0
     }

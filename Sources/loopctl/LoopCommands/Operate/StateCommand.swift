@@ -38,7 +38,7 @@ enum StateCommand {
                 var reducer = try arguments.askJournal()
                 let part = StateSelection(section: arguments[section], path: arguments[path] ?? [])
                 let (seq, bytes) = try reducer.ask(
-                    .state(at: arguments[at].map { UInt64($0) }, part: part == StateSelection() ? nil : part))
+                    .state(at: arguments[at].map { UInt64($0) }, part: part == StateSelection() ? nil : part), \.state)
                 if let least = arguments[atLeast], seq < UInt64(least) {
                     throw CommandError(
                         "the reducer had come to seq \(least), and is at \(seq): its journal is another; ask again")
@@ -111,6 +111,14 @@ enum StatePath {
             }
         }
         return steps.isEmpty ? nil : steps
+    }
+
+    /// A key as a step of a path: with a dot in front unless it is the first one, or in quotes and brackets if it needs them.
+    static func step(_ key: String, isFirst: Bool) -> String {
+        if key.isEmpty || key.contains(where: { "\"\\.[]".contains($0) }) {
+            return "[\"" + key.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\"]"
+        }
+        return isFirst ? key : ".\(key)"
     }
 
     /// A number or a quoted key, up to its bracket. In quotes a backslash escapes a quote or a backslash.

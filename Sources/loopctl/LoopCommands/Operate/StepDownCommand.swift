@@ -72,7 +72,7 @@ enum StepDownCommand {
     private static func standBack(_ other: ReducerAddress, _ milliseconds: UInt64, _ limit: Duration) throws {
         var call = try AdministrationCall(reducer: other)
         do {
-            _ = try call.ask(.standBack(milliseconds: milliseconds, who: Operator.name), within: limit)
+            _ = try call.ask(.standBack(milliseconds: milliseconds, who: Operator.name), \.done, within: limit)
         } catch {
             throw AdministrationError.refused("\(other) does not leave the journal to it: \(error)")
         }

@@ -15,7 +15,7 @@ enum VerifyCommand {
                 """,
             groups: [JournalOptions.group, JournalOptions.output]), isLong: true
     ) { arguments, reducer in
-        let report = try reducer.ask(.verify)
+        let report = try reducer.ask(.verify, \.verified)
         try StandardOutput.line(report.text(isJSON: arguments[JournalOptions.json]))
         return report.difference == nil ? 0 : 1
     }

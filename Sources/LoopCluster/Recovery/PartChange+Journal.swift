@@ -1,0 +1,98 @@
+package import LoopCore
+package import LoopWire
+
+/// The transitions that changed a part of the state.
+package struct PartChanges {
+    /// The changes, the newest first.
+    package private(set) var changes: [PartChange] = []
+    /// The seq of the oldest state that was looked at. Changes up to this seq are not known.
+    package private(set) var from: Seq
+
+    /// How many bytes of values are included.
+    private static var valueBytesMax: Int { 4 << 20 }
+
+    /// Finds the newest changes of a part. It replays the journal from its newest snapshot, then from the one before, and so on,
+    /// and compares the part before and after each event. The search may take as long as a whole replay.
+    /// - Parameters:
+    ///   - part: the part of the state.
+    ///   - limit: only changes before this seq are found, or those of all events for nil.
+    ///   - countMax: how many changes to find.
+    ///   - journal: the journal to replay.
+    ///   - definition: the loop whose states are compared. It must be able to show them.
+    ///   - coder: the coder of the definition's values.
+    /// - Throws: `StateSelectionError` if no state has such a part, `RecoveryError` if no state can be rebuilt, or `JournalError`.
+    package init(
+        of part: StateSelection, before limit: Seq?, max countMax: Int, in journal: any Journal,
+        _ definition: some LoopDefinition, coder: any ValueCoder
+    ) throws {
+        let newest = try journal.newestSeq()
+        let end = limit.map { Seq(min($0.value, newest.value + 1)) } ?? newest.next
+        let last = Seq(end.value - min(end.value, 1))
+        from = last
+        for start in try journal.snapshots().map(\.seq) + [.initial] where start < from {
+            do {
+                changes += try Self.changes(of: part, from: start, before: from.next, journal, definition, coder)
+            } catch RecoveryError.trimmed where from.next < end {
+                break
+            } catch RecoveryError.ofAnotherSchema where from.next < end {
+                break
+            }
+            from = start
+            if changes.count >= countMax { break }
+        }
+        if changes.count > countMax {
+            changes.removeSubrange(countMax...)
+            from = Seq(changes[countMax - 1].event.seq - 1)
+        }
+        if changes.isEmpty {
+            // The part may never have existed, which is an error.
+            let recovery = try Recovery(showing: last, of: journal, definition, coder: coder)
+            _ = try ShownState.encode(part, of: recovery.journaled.state(of: definition), definition)
+        }
+        leaveOutLargeValues()
+    }
+
+    private mutating func leaveOutLargeValues() {
+        var room = Self.valueBytesMax
+        for index in changes.indices {
+            if changes[index].value.count <= room {
+                room -= changes[index].value.count
+            } else {
+                changes[index].value = []
+            }
+        }
+    }
+
+    /// The changes from one state to another, the newest first.
+    private static func changes(
+        of part: StateSelection, from start: Seq, before end: Seq, _ journal: any Journal,
+        _ definition: some LoopDefinition, _ coder: any ValueCoder
+    ) throws -> [PartChange] {
+        var recovery = try Recovery(showing: start, of: journal, definition, coder: coder)
+        func value() throws -> [UInt8] {
+            do {
+                return try ShownState.encode(part, of: recovery.journaled.state(of: definition), definition)
+            } catch StateSelectionError.nothing {
+                return []
+            }
+        }
+        var changes: [PartChange] = []
+        var last = try value()
+        try journal.forEachRecord(after: recovery.journaled.position) { record in
+            guard case .event(let event) = record else {
+                try recovery.apply(DecodedPage(records: [record]), nil)
+                return true
+            }
+            guard event.seq < end else { return false }
+            try recovery.apply(DecodedPage(records: [record]), nil)
+            let next = try value()
+            guard next != last else { return true }
+            last = next
+            let position = recovery.journaled.position
+            changes.append(
+                PartChange(event: HistoryRecord(record, position: position, seq: event.seq), value: next))
+            return true
+        }
+        return changes.reversed()
+    }
+}
