@@ -27,7 +27,9 @@ extension FuzzTarget {
         case "batches":
             [FuzzSeed("batch", Samples.batch.bytes), FuzzSeed("failure", Samples.failure.bytes)]
         case "deltas":
-            try Shelf.later.map { FuzzSeed($0.name, try Delta.encode(from: Shelf.sample, to: $0.shelf)) }
+            try Shelf.later.map {
+                FuzzSeed($0.name, try Delta.encode(since: DeltaBase(of: Shelf.sample), to: $0.shelf))
+            }
         case "pieces": try Self.chunkSeeds()
         case "pages": Self.pageSeeds()
         case "records": Samples.records.map { FuzzSeed($0.name, Samples.bytes([$0.record])) }
@@ -261,10 +263,10 @@ extension FuzzTarget {
     }
 
     private static func observerSeeds() throws -> [FuzzSeed] {
-        let states = [
-            Allotment.State(beds: ["rose": 1]), Allotment.State(beds: ["rose": 1, "fern": 2]),
-            Allotment.State(beds: ["fern": 3], weather: "rain"),
-        ]
+        let first = Allotment.State(beds: ["rose": 1])
+        var second = first
+        second.beds["fern"] = 2
+        let states = [first, second, Allotment.State(beds: ["fern": 3], weather: "rain")]
         let encoded = try states.map { try CBOR.encode($0) }
         var whole = FuzzScript()
         whole.byte(0)
@@ -302,7 +304,7 @@ extension FuzzTarget {
                 .delta(
                     StateDelta(
                         base: Seq(base)...Seq(base), seq: Seq(seq), hash: StableHash.fnv1a(try CBOR.encode(new)),
-                        bytes: try Delta.encode(from: old, to: new))), &differences)
+                        bytes: try Delta.encode(since: DeltaBase(of: old), to: new))), &differences)
         }
         for part: UInt64 in [0, 1] {
             hear(

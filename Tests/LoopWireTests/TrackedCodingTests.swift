@@ -53,15 +53,13 @@ import Testing
     }
 
     @Test func `say what has changed since they were read`() throws {
-        let decoded = try CBOR.decode(Titles.self, from: try CBOR.encode(Self.titles))
-        var later = decoded
+        var later = try CBOR.decode(Titles.self, from: try CBOR.encode(Self.titles))
+        let base = try DeltaBase(of: later)
         later[7] = "changed"
         later[14] = nil
         later[50_000] = "new"
-        let changes = later.changes(since: decoded)
-        #expect(changes.updated.map(\.key) == [7])
-        #expect(changes.removed == [14])
-        #expect(changes.inserted.map(\.key) == [50_000])
+        #expect(
+            try CBOR.diagnose(Delta.encode(since: base, to: later)) == #"[[], [14], [7, "changed"], [50000, "new"]]"#)
     }
 
     /// Keys and values in turn, as a dictionary is encoded, and a key after them.

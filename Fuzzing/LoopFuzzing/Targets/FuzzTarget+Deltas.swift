@@ -58,10 +58,10 @@ extension FuzzTarget {
             return
         }
         var again = before
-        try Delta.apply(Delta.encode(from: before, to: state), to: &again)
+        try Delta.apply(Delta.encode(since: DeltaBase(of: before), to: state), to: &again)
         try require(again == state, "a state that a difference made is another one by a difference of its own")
         var same = state
-        try Delta.apply(Delta.encode(from: state, to: state), to: &same)
+        try Delta.apply(Delta.encode(since: DeltaBase(of: state), to: state), to: &same)
         try require(same == state, "a difference of a state to itself changes it")
     }
 

@@ -37,14 +37,7 @@ package final class DeltaParts: Sendable {
         }
     }
 
-    /// The path and the dictionary there, if it has this type.
-    func base<Key, Value>(
-        at path: [any CodingKey], _ type: TrackedDictionary<Key, Value>.Type
-    ) -> (place: [String], dictionary: TrackedDictionary<Key, Value>)? {
-        guard let place = Self.place(path), let dictionary = base(place, type) else { return nil }
-        return (place, dictionary)
-    }
-
+    /// The dictionary at a path, if it has this type.
     func base<Key, Value>(
         _ place: [String], _ type: TrackedDictionary<Key, Value>.Type
     ) -> TrackedDictionary<Key, Value>? {

@@ -31,17 +31,7 @@ extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
             return try encode(dictionaries.add(TrackedEntries(dictionary: self)), to: encoder)
         case .writing(let parts):
             var container = encoder.unkeyedContainer()
-            if let (place, old) = parts.base(at: encoder.codingPath, Self.self) {
-                // Entries of a copied node are equal bit for bit. Others are sent.
-                let changes = changes(since: old) { _, _ in false }
-                if changes.count < Swift.max(count, 1) {
-                    try container.encode(place)
-                    try container.encode(changes.removed)
-                    try Self.encode(changes.updated, to: container.nestedUnkeyedContainer())
-                    try Self.encode(changes.inserted, to: container.nestedUnkeyedContainer())
-                    return true
-                }
-            } else if let (place, anchor) = parts.anchor(at: encoder.codingPath, Self.self),
+            if let (place, anchor) = parts.anchor(at: encoder.codingPath, Self.self),
                 let changes = anchor.changes(in: self), changes.count < Swift.max(count, 1)
             {
                 try container.encode(place)
@@ -66,14 +56,6 @@ extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
         var container = encoder.singleValueContainer()
         try container.encode(number)
         return true
-    }
-
-    private static func encode(_ entries: [Element], to container: any UnkeyedEncodingContainer) throws {
-        var container = container
-        for (key, value) in entries {
-            try container.encode(key)
-            try container.encode(value)
-        }
     }
 
     /// - Parameter ordinals: ordinals of existing entries.

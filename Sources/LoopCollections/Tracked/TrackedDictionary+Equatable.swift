@@ -1,21 +1,14 @@
-// Unsafe: both dictionaries are retained during the comparison.
-
 extension TrackedDictionary: Equatable where Value: Equatable {
     /// Whether both have equal entries in the same order. If they share structure, the cost is in proportion to the differences.
     @inlinable
     public static func == (a: TrackedDictionary, b: TrackedDictionary) -> Bool {
         if a.count != b.count { return false }
         var isDifferent = false
-        let isAligned = b.order.walk(from: a.order) { step in
-            switch step {
-            case .shared: return true
-            case .old, .new: return false
-            case .both(let x, let y) where unsafe x.pointee.key != y.pointee.key: return false
-            case .both(let x, let y):
-                // The key has this ordinal in both, with another value.
-                isDifferent = unsafe x.pointee.value != y.pointee.value
-                return !isDifferent
-            }
+        let isAligned = a.order.matches(b.order) { x, y in
+            guard x.key == y.key else { return false }
+            // The key has this ordinal in both.
+            isDifferent = x.value != y.value
+            return !isDifferent
         }
         if isAligned || isDifferent { return !isDifferent }
         return a.elementsEqual(b) { $0.key == $1.key && $0.value == $1.value }

@@ -13,21 +13,12 @@ import LoopCollections
 /// A dictionary is identified by the path of names that leads to it. A dictionary in an array or a set, or within a value
 /// of another one, is written whole if it is encoded at all.
 package enum Delta {
-    /// The delta that turns one state into a later one.
+    /// The delta that turns the state of a base into a later one.
     /// - Parameters:
-    ///   - old: the base. The cost is proportional to the changes if the dictionaries of `old` and `new` share structure.
+    ///   - base: the base, of the earlier state.
     ///   - new: the resulting state.
     ///   - limits: the bounds of the encoding, such as its depth.
-    /// - Throws: `WireError` as encoding either state does.
-    package static func encode<State: Encodable>(
-        from old: State, to new: State, limits: CBORLimits = .default
-    ) throws(WireError) -> [UInt8] {
-        let parts = try parts(of: old, limits)
-        return try CBOR.encode(new, limits: limits, userInfo: [DeltaCoding.key: DeltaCoding.writing(since: parts)])
-    }
-
-    /// The delta that turns the state of a base into a later one.
-    /// - Throws: what encoding a state throws.
+    /// - Throws: `WireError` as encoding the state does.
     package static func encode<State: Encodable>(
         since base: DeltaBase, to new: State, limits: CBORLimits = .default
     ) throws(WireError) -> [UInt8] {
@@ -36,7 +27,7 @@ package enum Delta {
 
     /// Turns the base of a delta into the resulting state.
     /// - Parameters:
-    ///   - bytes: the delta, as ``encode(from:to:limits:)`` makes it.
+    ///   - bytes: the delta, as ``encode(since:to:limits:)`` makes it.
     ///   - state: the base; unchanged if an error is thrown.
     ///   - limits: the bounds of the decoding.
     /// - Throws: `WireError` if the bytes are no delta, or detectably none of this state. A wrong base is not always
@@ -44,25 +35,17 @@ package enum Delta {
     package static func apply<State: Codable>(
         _ bytes: [UInt8], to state: inout State, limits: CBORLimits = .default
     ) throws(WireError) {
-        let parts = try parts(of: state, limits)
-        state = try CBOR.decode(
-            State.self, from: bytes, limits: limits, userInfo: [DeltaCoding.key: DeltaCoding.reading(since: parts)])
-    }
-
-    private static func parts<State: Encodable>(
-        of state: State, _ limits: CBORLimits
-    ) throws(WireError) -> DeltaParts {
         let parts = DeltaParts()
         _ = try CBOR.encode(state, limits: limits, userInfo: [DeltaCoding.key: DeltaCoding.noting(parts)])
-        return parts
+        state = try CBOR.decode(
+            State.self, from: bytes, limits: limits, userInfo: [DeltaCoding.key: DeltaCoding.reading(since: parts)])
     }
 }
 
 /// A base for later deltas, without the state itself: an anchor for each tracked dictionary.
 ///
-/// A copy of the state would force the next changes to copy what they change. A delta from a `DeltaBase` has more entries
-/// than one from a copy. It includes entries that were changed and have their old value again. A dictionary that replaced
-/// another one, or that has mostly changed, is in it whole.
+/// A copy of the state would force the next changes to copy what they change. A delta includes entries that were changed and
+/// have their old value again. A dictionary that replaced another one, or that has mostly changed, is in it whole.
 package struct DeltaBase: Sendable {
     let parts: DeltaParts
     /// The number of bytes outside of the state's dictionaries, which every delta contains.

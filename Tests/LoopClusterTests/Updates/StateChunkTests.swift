@@ -77,7 +77,7 @@ import Testing
         #expect(watcher.seqs == [])
         let delta = StateDelta(
             base: Seq(5)...Seq(5), seq: Seq(6), hash: StableHash.fnv1a(try CBOR.encode(next)),
-            bytes: try Delta.encode(from: state, to: next))
+            bytes: try Delta.encode(since: DeltaBase(of: state), to: next))
         watcher.hear(.delta(delta))
         try watcher.fetch(5, inChunks: state) { $0 >= 4 }
         #expect(watcher.seqs == [5, 6])

@@ -32,7 +32,8 @@ import Testing
         #expect(
             first.deltas(on: delta) == [
                 StateDelta(
-                    base: Seq(0)...Seq(0), seq: Seq(2), hash: nil, bytes: try Delta.encode(from: old, to: middle))
+                    base: Seq(0)...Seq(0), seq: Seq(2), hash: nil,
+                    bytes: try Delta.encode(since: DeltaBase(of: old), to: middle))
             ])
         #expect(first.deltas(on: slow) == [])
         let second = try bench.send(.shelve("Emma", 3), after: 1000)
@@ -40,13 +41,14 @@ import Testing
             second.deltas(on: delta) == [
                 StateDelta(
                     base: Seq(2)...Seq(2), seq: Seq(3), hash: nil,
-                    bytes: try Delta.encode(from: middle, to: bench.state))
+                    bytes: try Delta.encode(since: DeltaBase(of: middle), to: bench.state))
             ])
         // The slow stream leaves nothing out: its delta is to what was published on it, three events ago.
         #expect(
             second.deltas(on: slow) == [
                 StateDelta(
-                    base: Seq(0)...Seq(0), seq: Seq(3), hash: nil, bytes: try Delta.encode(from: old, to: bench.state))
+                    base: Seq(0)...Seq(0), seq: Seq(3), hash: nil,
+                    bytes: try Delta.encode(since: DeltaBase(of: old), to: bench.state))
             ])
     }
 
@@ -73,7 +75,8 @@ import Testing
             out.deltas(on: bookChanges) == [
                 StateDelta(
                     base: Seq(0)...Seq(1), seq: Seq(2), hash: nil,
-                    bytes: try Delta.encode(from: TrackedDictionary<String, Int>(), to: bench.state.books))
+                    bytes: try Delta.encode(
+                        since: DeltaBase(of: TrackedDictionary<String, Int>()), to: bench.state.books))
             ])
         #expect(try bench.send(.visit, .visit).deltas(on: bookChanges) == [])
     }
@@ -129,7 +132,8 @@ import Testing
         #expect(
             out.deltas(on: slow) == [
                 StateDelta(
-                    base: Seq(0)...Seq(0), seq: Seq(1), hash: nil, bytes: try Delta.encode(from: old, to: middle))
+                    base: Seq(0)...Seq(0), seq: Seq(1), hash: nil,
+                    bytes: try Delta.encode(since: DeltaBase(of: old), to: middle))
             ])
         let bytes = try CBOR.encode(middle)
         #expect(

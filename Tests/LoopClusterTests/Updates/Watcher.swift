@@ -128,7 +128,7 @@ struct Past {
             StateDelta(
                 base: Seq(UInt64(base))...Seq(UInt64(base)), seq: Seq(UInt64(seq)),
                 hash: hash ? try self.hash(seq) : nil,
-                bytes: try Delta.encode(from: states[base], to: states[seq])))
+                bytes: try Delta.encode(since: DeltaBase(of: states[base]), to: states[seq])))
     }
 
     func hash(_ seq: Int) throws -> UInt64 { StableHash.fnv1a(try CBOR.encode(states[seq])) }

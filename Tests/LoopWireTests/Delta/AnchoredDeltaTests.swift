@@ -69,15 +69,18 @@ import Testing
         Shelf(books: TrackedDictionary((0..<count).map { ($0, "a title") }))
     }
 
-    @Test func `are the same bytes as deltas to a copy`() throws {
+    @Test func `have what was removed, updated and inserted, each in the order of the dictionary`() throws {
         var shelf = numbered(1000)
-        let (base, old) = (try DeltaBase(of: shelf), shelf)
+        let base = try DeltaBase(of: shelf)
         for key in [700, 3, 12] { shelf.books[key] = "another title" }
         for key in [900, 4] { shelf.books[key] = nil }
         for key in [5000, 3000] { shelf.books[key] = "new" }
         shelf.books[3001] = "new"
         shelf.books[3001] = nil
-        #expect(try Delta.encode(since: base, to: shelf) == Delta.encode(from: old, to: shelf))
+        let updated = #"[3, "another title", 12, "another title", 700, "another title"]"#
+        #expect(
+            try CBOR.diagnose(Delta.encode(since: base, to: shelf))
+                == #"{"books": [["books"], [4, 900], \#(updated), [5000, "new", 3000, "new"]], "number": 0}"#)
     }
 
     @Test func `are as large as the change, however often it was made and the state copied`() throws {

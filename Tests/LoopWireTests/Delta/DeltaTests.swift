@@ -24,9 +24,9 @@ import Testing
         var here = Site()
         var there = here
         for step in 0..<60 {
-            let old = here
+            let base = try DeltaBase(of: here)
             for _ in 0..<Int.random(in: 0..<12, using: &random) { change(&here, &random) }
-            let delta = try Delta.encode(from: old, to: here)
+            let delta = try Delta.encode(since: base, to: here)
             // The other side has read its state from bytes, now and then again: it shares nothing with this one.
             if step % 7 == 0 { there = try CBOR.decode(Site.self, from: CBOR.encode(there)) }
             try Delta.apply(delta, to: &there)
@@ -57,7 +57,7 @@ import Testing
         var new = old
         new[5] = 6
         var state = old
-        let delta = try Delta.encode(from: old, to: new)
+        let delta = try Delta.encode(since: DeltaBase(of: old), to: new)
         #expect(try CBOR.diagnose(delta) == "[[], [], [5, 6], []]")
         try Delta.apply(delta, to: &state)
         #expect(state == new)
@@ -66,12 +66,12 @@ import Testing
     @Test func `they are as large as the change, not as the state`() throws {
         var site = Site()
         for key in 0..<20_000 { site.pages["page \(key)"] = Page(title: "\(key)") }
-        let old = site
+        let base = try DeltaBase(of: site)
         site.pages["page 77"]?.title = "other"
         site.pages["page 78"] = nil
         site.pages["new"] = Page()
-        #expect(try Delta.encode(from: old, to: site).count < 200)
-        #expect(try Delta.encode(from: site, to: site).count < 100)
+        #expect(try Delta.encode(since: base, to: site).count < 200)
+        #expect(try Delta.encode(since: DeltaBase(of: site), to: site).count < 100)
     }
 
     @Test func `a delta to another state is refused, and leaves the state as it is`() throws {
@@ -80,7 +80,7 @@ import Testing
         new[2] = nil
         new[1] = 0
         new[9] = 9
-        let delta = try Delta.encode(from: old, to: new)
+        let delta = try Delta.encode(since: DeltaBase(of: old), to: new)
         for other: TrackedDictionary in [[:], [1: 1, 3: 3], [2: 2], [1: 1, 2: 2, 9: 9]] {
             var state = other
             #expect(throws: WireError.self) { try Delta.apply(delta, to: &state) }
@@ -96,7 +96,7 @@ import Testing
         site.pages["8"] = nil
         site.pages["new"] = Page(links: [1: 2])
         site.parts["a"] = [1: "b"]
-        let delta = try Delta.encode(from: old, to: site)
+        let delta = try Delta.encode(since: DeltaBase(of: old), to: site)
         for length in delta.indices {
             var state = old
             #expect(throws: WireError.self) { try Delta.apply(Array(delta[..<length]), to: &state) }
