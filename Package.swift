@@ -84,7 +84,6 @@ let targets =
         program("loop-effect", ["LoopExamples", "LoopNode"]),
         program("loopctl", ["LoopCommands"], in: "Sources/loopctl"),
         library("LoopCommands", nodes + ["LoopPostgres", "LoopApp", "LoopTemplate"], in: "Sources/loopctl"),
-
         library("LoopFetch", loop + ["CCMarkGFM", "CCurl", "CIDN", "CZLib", "Linux"], in: "Examples"),
         library("LoopExamples", nodes + ["LoopFetch"], in: "Examples"),
         library("LoopGallery", nodes + ["LoopView", "LoopApp", "LoopExamples"], in: "Examples"),
@@ -100,7 +99,8 @@ let targets =
 
 // Simulation, chaos, fuzzing, and what tests share.
 let tools = [
-    program("loop-simulate", ["Linux", "LoopSimulation"], in: "Tools"),
+    library("LoopSimulator", ["Linux", "LoopNode", "LoopSimulation"], in: "Tools"),
+    program("loop-simulate", ["LoopSimulator"], in: "Tools"),
     library("LoopChaos", nodes + ["LoopExamples", "LoopPostgres", "TestDatabase"], in: "Tools"),
     program("loop-chaos", ["LoopChaos"], in: "Tools"),
     library("LoopFuzzing", nodes + ["LoopCompatibility", "LoopFetch"], in: "Fuzzing"),

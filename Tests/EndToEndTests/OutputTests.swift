@@ -142,6 +142,24 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (["--quick"], "--only and --quick go with --mutations"),
+        (["--mutations", "--quick", "--only", "silenceIsNoticed"], "--quick goes without --only"),
+        (["--mutations", "--only", "silence"], "--only cannot be 'silence': it takes "),
+        (["--without-faults", "3-"], "--without-faults cannot be '3-': it takes numbers such as 0-3,7"),
+        (["--simpler", "one-client,tiny"], "--simpler cannot be 'one-client,tiny': it takes some of one-client, "),
+        (
+            ["--first-seed", "9223372036854775807", "--seeds", "1"],
+            "--first-seed 9223372036854775807 --seeds 1 go beyond the largest seed"
+        ),
+    ])
+    func `of the simulator is refused if it says nothing that can be run`(words: [String], reason: String) async throws
+    {
+        let (exit, lines) = try await run(["loop-simulate"] + words)
+        #expect(exit == .exited(64))
+        #expect(lines.count == 1 && lines[0].contains(reason), "\(lines)")
+    }
+
     @Test func `takes an event from a file and from standard input, above what a word may have`() async throws {
         let ledger = try await LedgerProcess(keys: false)
         let reducer = ledger.options(.sender)

@@ -133,42 +133,16 @@ import Testing
     }
 }
 
-@Suite struct `The simulator's command line` {
-    @Test(
-        arguments: [
-            (["--seed", "3"], "unknown option --seed"), (["extra"], "unknown option extra"),
-            (["--quick"], "--quick goes with --mutations, and without --only"),
-            (
-                ["--mutations", "--quick", "--only", "silenceIsNoticed"],
-                "--quick goes with --mutations, and without --only"
-            ),
-            (["--seeds"], "--seeds takes a value"), (["--seeds", "many"], "--seeds takes a number from 1, not many"),
-            (["--seeds", "0"], "--seeds takes a number from 1, not 0"),
-            (
-                ["--mix", "wild"],
-                "--mix takes one of \(FaultMix.allCases.map(\.rawValue).joined(separator: ", ")), not wild"
-            ),
-            (["--without-faults", "3-"], "--without-faults takes numbers such as 0-3,7, not 3-"),
-            (
-                ["--first-seed", "18446744073709551615", "--seeds", "1"],
-                "--first-seed 18446744073709551615 --seeds 1 go beyond the largest seed"
-            ),
-        ])
-    func `refuses what it does not know`(arguments: [String], reason: String) {
-        #expect(throws: SimulateCommand.Mistake(reason: reason)) { try SimulateCommand(arguments) }
-    }
-
-    @Test func `tells what was run and checked in its last line`() throws {
-        var lines: [String] = []
-        let command = try SimulateCommand(["--seeds", "12", "--seconds", "15"])
-        let code = command.run { lines.append($0) }
-        let last = try #require(lines.last)
-        #expect(code == 0, "\(last)")
-        #expect(last.hasPrefix("12 seeds, "))
+@Suite struct `The simulator's report` {
+    @Test func `tells what was run and checked`() {
+        let report = Simulation.run((0..<12).map { Scenario(seed: $0, seconds: 15) })
+        let text = "\(report)"
+        #expect(report.isClean, "\(text)")
+        #expect(text.hasPrefix("12 seeds, "))
         for word in [
             "simulated seconds", "events", " ends, ", "faults (burst ", "checks: G1 ", "PROGRESS ", "0 violations",
         ] {
-            #expect(last.contains(word), "\(last)")
+            #expect(text.contains(word), "\(text)")
         }
     }
 

@@ -62,7 +62,7 @@ extension Simulation {
     ///   - quick: whether to omit those that may take more than 500 seeds.
     ///   - seconds: how long faults come in each seed.
     /// - Returns: whether all were caught, and nothing else was found.
-    static func runMutations(only: String?, quick: Bool, seconds: Int, _ print: (String) -> Void) -> Bool {
+    package static func runMutations(only: String?, quick: Bool, seconds: Int, _ print: (String) -> Void) -> Bool {
         var missed = 0
         let unbroken: UInt64 = quick ? 30 : 100
         var seeds: [FaultMix: UInt64] = [:]

@@ -48,7 +48,7 @@ package struct Scenario: Equatable, Sendable {
     var simplerText: String { simpler.map(\.rawValue).sorted().joined(separator: ",") }
 
     /// - Returns: the simplifications in the text, and its other words.
-    static func simplifications(_ text: String) -> (known: Set<Simplification>, unknown: [String]) {
+    package static func simplifications(_ text: String) -> (known: Set<Simplification>, unknown: [String]) {
         let words = text.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }
         return (
             Set(words.compactMap { Simplification(rawValue: $0) }), words.filter { Simplification(rawValue: $0) == nil }
