@@ -5,20 +5,14 @@
 package struct FuzzTarget: Sendable {
     /// Names the folder of its corpus.
     package let name: String
-    /// What is read, for people.
-    package let what: String
-    /// The largest input that is worth trying, in bytes.
-    package let inputBytesMax: Int
     package let budget: AllocationBudget
     let check: @Sendable ([UInt8]) throws -> Void
 
     init(
-        _ name: String, _ what: String, inputBytesMax: Int = 4096, budget: AllocationBudget = AllocationBudget(),
+        _ name: String, budget: AllocationBudget = AllocationBudget(),
         check: @escaping @Sendable ([UInt8]) throws -> Void
     ) {
         self.name = name
-        self.what = what
-        self.inputBytesMax = inputBytesMax
         self.budget = budget
         self.check = check
     }

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["--duration", "29s"], ["--seed", "x"], ["--workers", "1"], ["--servers", "2"], ["--no-such"],
+        ["--duration", "29s"], ["--seed", "x"], ["--held", "-1"], ["--servers", "2"], ["--no-such"],
     ])
     func `does not run when it is used wrongly`(arguments: [String]) async throws {
         let result = try await Tool.finish(["\(Executables.folder)/loop-chaos"] + arguments)

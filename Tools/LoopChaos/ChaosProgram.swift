@@ -12,8 +12,6 @@ package enum ChaosProgram {
     static let duration = Option(
         "duration", .duration(in: ChaosSchedule.durationMin ... .seconds(86_400)), default: .seconds(30),
         help: "how long things go wrong", environment: .none)
-    static let workers = Option(
-        "workers", .int(in: 2...64), default: 3, help: "how many workers", environment: .none)
     static let journal = Option(
         "journal", .choice(ChaosPlan.JournalKind.allCases.map(\.rawValue)),
         default: ChaosPlan.JournalKind.file.rawValue,
@@ -21,9 +19,6 @@ package enum ChaosProgram {
     static let servers = Option(
         "servers", .choice(["1", "3"]), default: "3",
         help: "with the journal postgres: how many servers the database has", environment: .none)
-    static let reducers = Option(
-        "reducers", .int(in: 2...8), default: ChaosPlan.reducersByDefault,
-        help: "with the journal postgres: how many reducers take over from each other", environment: .none)
     static let sparesReducer = Option(
         flag: "spare-reducer", help: "leave the reducer's process alone", environment: .none)
     static let held = Option(
@@ -39,7 +34,7 @@ package enum ChaosProgram {
     static let command = Command(
         "loop-chaos", abstract: "Break real processes and their network by a schedule, and check every promise.",
         groups: [
-            OptionGroup("Run", [seed, duration, workers, journal, servers, reducers, held, sparesReducer, mustRunAll]),
+            OptionGroup("Run", [seed, duration, journal, servers, held, sparesReducer, mustRunAll]),
             OptionGroup("Output", [keepsFolder, schedule]),
         ])
 
@@ -54,10 +49,9 @@ package enum ChaosProgram {
             case .arguments(let parsed):
                 let number = parsed[seed].map(UInt64.init) ?? SystemRandom.uint64() % 1_000_000
                 let plan = ChaosPlan(
-                    seed: number, duration: parsed[duration], workers: parsed[workers],
+                    seed: number, duration: parsed[duration],
                     journal: ChaosPlan.JournalKind(rawValue: parsed[journal]) ?? .file,
-                    servers: parsed[servers] == "1" ? 1 : 3, reducers: parsed[reducers],
-                    sparesReducer: parsed[sparesReducer], held: parsed[held],
+                    servers: parsed[servers] == "1" ? 1 : 3, sparesReducer: parsed[sparesReducer], held: parsed[held],
                     mustRunAll: parsed[mustRunAll] || !environment["CI", default: ""].isEmpty,
                     keeping: parsed[keepsFolder] ? .always : .onViolation, executables: folderOfThisProgram)
                 return try await run(plan, printsOnly: parsed[schedule])

@@ -4,7 +4,7 @@ import LoopWire
 extension FuzzTarget {
     /// Documents read as values of many types. What is read, written and read again is the same, and its encoding is the one
     /// that a second writing gives.
-    static let cborValues = FuzzTarget("cbor-values", "CBOR as Codable values") { bytes in
+    static let cborValues = FuzzTarget("cbor-values") { bytes in
         try checkStable(CBORValue.self, bytes)
         try checkStable(Everything.self, bytes)
         try checkStable(Tree.self, bytes)
@@ -18,16 +18,14 @@ extension FuzzTarget {
     }
 
     /// Documents that nodes send each other.
-    static let documents = FuzzTarget("documents", "status reports, requests and answers of operators") { bytes in
+    static let documents = FuzzTarget("documents") { bytes in
         try checkStable(StatusReport.self, bytes)
         try checkStable(AdministrationRequest.self, bytes)
         try checkStable(AdministrationAnswer.self, bytes)
     }
 
     /// Documents shown to people. The JSON of a document, read back and shown again, is the same document.
-    static let cborText = FuzzTarget(
-        "cbor-text", "CBOR as diagnostic notation and as JSON", budget: AllocationBudget(perByte: 512)
-    ) { bytes in
+    static let cborText = FuzzTarget("cbor-text", budget: AllocationBudget(perByte: 512)) { bytes in
         let notation = shown { () throws(WireError) in try CBOR.diagnose(bytes) }
         guard let json = shown({ () throws(WireError) in try CBOR.json(bytes) }) else { return }
         try require(notation != nil, "a valid document has no diagnostic notation")
@@ -38,7 +36,7 @@ extension FuzzTarget {
     }
 
     /// Text that people and programs type.
-    static let json = FuzzTarget("json", "JSON to CBOR", budget: AllocationBudget(perByte: 512)) { bytes in
+    static let json = FuzzTarget("json", budget: AllocationBudget(perByte: 512)) { bytes in
         let text = String(decoding: bytes, as: UTF8.self)
         guard let document = encoded({ () throws(WireError) in try CBOR.fromJSON(text: text) }) else { return }
         try CanonicalForm.check(document)

@@ -48,7 +48,7 @@ struct Shelf: Codable, Equatable, Sendable {
 extension FuzzTarget {
     /// Differences to a state. One that cannot be applied leaves it as it was; what was made of it can be said as a
     /// difference again.
-    static let deltas = FuzzTarget("deltas", "differences of states") { bytes in
+    static let deltas = FuzzTarget("deltas") { bytes in
         let before = Shelf.sample
         var state = before
         do throws(WireError) {
@@ -66,7 +66,7 @@ extension FuzzTarget {
     }
 
     /// States in pieces: the manifest first. What they make can be sent in pieces again.
-    static let pieces = FuzzTarget("pieces", "states in pieces") { bytes in
+    static let pieces = FuzzTarget("pieces") { bytes in
         var input = FuzzInput(bytes)
         guard let state = try? made(of: &input), var rest = try StateChunks(of: state) else { return }
         var again = try AssembledState<Shelf>(manifest: rest.next(byteCount: 32))

@@ -6,8 +6,7 @@ import LoopWire
 
 extension FuzzTarget {
     /// The records of a row. They have one spelling, so that what is read is written as it was.
-    static let records = FuzzTarget("records", "records of a journal", budget: AllocationBudget(perByte: 512)) {
-        bytes in
+    static let records = FuzzTarget("records", budget: AllocationBudget(perByte: 512)) { bytes in
         var records: [Record] = []
         do throws(WireError) {
             try Record.read(bytes[...], into: &records)
@@ -21,9 +20,7 @@ extension FuzzTarget {
 
     /// A journal that is replayed as far as it goes. A snapshot of what came of it restores the same, and a reducer goes on
     /// from it.
-    static let replay = FuzzTarget(
-        "replay", "records, replayed, snapshot and continued", budget: AllocationBudget(fixed: 1 << 20, perByte: 4096)
-    ) { bytes in
+    static let replay = FuzzTarget("replay", budget: AllocationBudget(fixed: 1 << 20, perByte: 4096)) { bytes in
         var reader = ByteReader(bytes)
         var state = Allotment.empty
         state.reinterprets = .always
@@ -35,9 +32,7 @@ extension FuzzTarget {
     }
 
     /// A snapshot whose lengths and checksum were made to fit, so that what is behind them is read.
-    static let snapshots = FuzzTarget(
-        "snapshots", "snapshots, restored and continued", budget: AllocationBudget(fixed: 1 << 20, perByte: 4096)
-    ) { bytes in
+    static let snapshots = FuzzTarget("snapshots", budget: AllocationBudget(fixed: 1 << 20, perByte: 4096)) { bytes in
         let document = SnapshotRepair.repaired(bytes)
         let state: JournaledState
         do throws(SnapshotError) {
@@ -51,7 +46,7 @@ extension FuzzTarget {
     }
 
     /// What a process that ended has left in its note.
-    static let notes = FuzzTarget("crash-notes", "crash notes of a process that ended") { bytes in
+    static let notes = FuzzTarget("crash-notes") { bytes in
         try withNote(bytes) { note in
             let history = History(0x4c4f_4f50)
             let first = note.begin(history: history, executable: 7, thread: 9)
@@ -74,7 +69,7 @@ extension FuzzTarget {
     }
 
     /// A write-ahead log that SQLite will read after us.
-    static let logs = FuzzTarget("logs", "the write-ahead log of a journal", inputBytesMax: 16 << 10) { bytes in
+    static let logs = FuzzTarget("logs") { bytes in
         var rest = bytes[...]
         let log = try LogInspection { count in
             defer { rest = rest.dropFirst(count) }

@@ -5,7 +5,7 @@ import LoopNode
 extension FuzzTarget {
     /// The text of one certificate. What is read says the same when it is written and read again, a secret key is in no public
     /// certificate, and no error shows one.
-    static let certificates = FuzzTarget("certificates", "the text of a certificate") { bytes in
+    static let certificates = FuzzTarget("certificates") { bytes in
         let open = try reading(bytes) { bytes throws(CertificateError) in try Certificate(reading: bytes) }
         let secret = try reading(bytes) { bytes throws(CertificateError) in try SecretCertificate(reading: bytes) }
         if let certificate = open {
@@ -27,7 +27,7 @@ extension FuzzTarget {
     /// The folder of a reducer's keys with any bytes in its files. A file that cannot be used costs its key and no other, what
     /// is admitted has a role that a peer can have, and names and their order decide nothing.
     static let keyFolders = FuzzTarget(
-        "key-folders", "the files of a reducer's keys", budget: AllocationBudget(fixed: 512 << 10, perByte: 1024)
+        "key-folders", budget: AllocationBudget(fixed: 512 << 10, perByte: 1024)
     ) { bytes in
         var input = FuzzInput(bytes)
         let server = input.chunk()

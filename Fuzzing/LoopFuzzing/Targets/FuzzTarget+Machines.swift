@@ -5,9 +5,7 @@ import LoopWire
 extension FuzzTarget {
     /// A conversation with a reducer, message by message, on its way through bytes. What is refused changes nothing that the
     /// journal determines, what is applied is journaled, and every answer can be read.
-    static let reducer = FuzzTarget(
-        "reducer", "conversations with a reducer", budget: AllocationBudget(fixed: 4 << 20, perByte: 16 << 10)
-    ) { bytes in
+    static let reducer = FuzzTarget("reducer", budget: AllocationBudget(fixed: 4 << 20, perByte: 16 << 10)) { bytes in
         var input = FuzzInput(bytes)
         let flags = input.byte()
         let note = flags & 1 == 0 ? [] : input.chunk()
@@ -62,18 +60,14 @@ extension FuzzTarget {
     }
 
     /// A conversation with a worker or a sender.
-    static let peer = FuzzTarget(
-        "peer", "conversations with a worker", budget: AllocationBudget(fixed: 1 << 20, perByte: 4096)
-    ) { bytes in
+    static let peer = FuzzTarget("peer", budget: AllocationBudget(fixed: 1 << 20, perByte: 4096)) { bytes in
         var input = FuzzInput(bytes)
         var run = input.byte() & 1 == 0 ? PeerRun() : try PeerRun(resuming: &input)
         while !input.isAtEnd { try run.step(&input) }
     }
 
     /// A conversation with somebody who follows the state.
-    static let observer = FuzzTarget(
-        "observer", "conversations with an observer", budget: AllocationBudget(fixed: 1 << 20, perByte: 4096)
-    ) { bytes in
+    static let observer = FuzzTarget("observer", budget: AllocationBudget(fixed: 1 << 20, perByte: 4096)) { bytes in
         var input = FuzzInput(bytes)
         var run = ObserverRun(flags: input.byte())
         while !input.isAtEnd { try run.step(&input) }

@@ -5,7 +5,7 @@ import LoopWire
 
 extension FuzzTarget {
     /// What peers say over DEALER. The message comes back from its own bytes.
-    static let peerMessages = FuzzTarget("peer-messages", "what a peer says to the reducer") { bytes in
+    static let peerMessages = FuzzTarget("peer-messages") { bytes in
         // The loop is the one that the message names, so that most inputs come past it.
         let loop = LoopID(value: number(in: bytes, at: 2))
         guard let message = try parsed({ () throws(WireError) in try ToReducer(bytes: bytes[...], loop: loop) }) else {
@@ -18,7 +18,7 @@ extension FuzzTarget {
     }
 
     /// What workers and senders push, and the failures inside.
-    static let batches = FuzzTarget("batches", "batches of entries, and failures") { bytes in
+    static let batches = FuzzTarget("batches") { bytes in
         if let failure = try parsed({ () throws(WireError) in try Failure(bytes: bytes[...]) }) {
             try require(try Failure(bytes: failure.bytes[...]) == failure, "\(failure) is read as another failure")
         }
@@ -30,8 +30,7 @@ extension FuzzTarget {
     }
 
     /// What the reducer says, over ROUTER and under a topic.
-    static let reducerMessages = FuzzTarget("reducer-messages", "what the reducer says, topics and introductions") {
-        bytes in
+    static let reducerMessages = FuzzTarget("reducer-messages") { bytes in
         if let topic = try parsed({ () throws(WireError) in try Topic(bytes: bytes[...]) }) {
             try require(topic.bytes == bytes, "\(topic) is written in another way than it came")
         }

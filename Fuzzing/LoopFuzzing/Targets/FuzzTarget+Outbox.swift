@@ -7,9 +7,7 @@ import LoopWire
 extension FuzzTarget {
     /// A sender's file whose rows say anything, or with bytes changed anywhere. What can be read is the same when it is read again,
     /// also after a sender has gone on from it.
-    static let outbox = FuzzTarget(
-        "outbox", "the outbox file of a sender", budget: AllocationBudget(fixed: 16 << 20, perByte: 4096)
-    ) { bytes in
+    static let outbox = FuzzTarget("outbox", budget: AllocationBudget(fixed: 16 << 20, perByte: 4096)) { bytes in
         let file = try OutboxForgery()
         try file.write(FuzzInput(bytes))
         do {

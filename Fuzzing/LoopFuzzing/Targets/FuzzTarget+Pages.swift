@@ -2,9 +2,7 @@ import LoopFetch
 
 extension FuzzTarget {
     /// Pages of HTML, XHTML and Markdown. Every link is a URL in its normal form.
-    static let pages = FuzzTarget(
-        "pages", "pages of HTML, XHTML and Markdown", budget: AllocationBudget(fixed: 1 << 20, perByte: 1024)
-    ) { bytes in
+    static let pages = FuzzTarget("pages", budget: AllocationBudget(fixed: 1 << 20, perByte: 1024)) { bytes in
         let url = try WebURL("http://site.example/docs/page.html")
         for type in PageParser.mediaTypes {
             for link in PageParser.parse(bytes, contentType: type, url: url)?.links ?? [] {

@@ -9,9 +9,7 @@ import Synchronization
 extension FuzzTarget {
     /// A journal's file whose rows say anything, as SQLite hands them out: sound as a database, with checksums that fit or do
     /// not. What can be read is the same in small pages and in large ones, for a reader and for the process that writes.
-    static let rows = FuzzTarget(
-        "rows", "rows of a journal's file", budget: AllocationBudget(fixed: 16 << 20, perByte: 4096)
-    ) { bytes in
+    static let rows = FuzzTarget("rows", budget: AllocationBudget(fixed: 16 << 20, perByte: 4096)) { bytes in
         let file = try JournalForgery()
         try file.write(FuzzInput(bytes))
         try check(file.path, isSound: true)
@@ -19,9 +17,7 @@ extension FuzzTarget {
 
     /// A journal's file with bytes changed anywhere: in its header, its schema, or its pages. SQLite may then find a row by one
     /// way and not by another. What can be read is the beginning of the same records, or an error.
-    static let files = FuzzTarget(
-        "files", "a journal's file with changed bytes", budget: AllocationBudget(fixed: 16 << 20, perByte: 4096)
-    ) { bytes in
+    static let files = FuzzTarget("files", budget: AllocationBudget(fixed: 16 << 20, perByte: 4096)) { bytes in
         let file = try JournalForgery()
         var input = FuzzInput(bytes)
         try file.writeSample()

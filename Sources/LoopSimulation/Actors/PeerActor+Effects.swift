@@ -7,7 +7,7 @@ extension PeerActor {
     func begin(_ grant: Grant) throws(Violation) {
         try observe(.ran(peer: peer.index, peer.machine.history, grant))
         let body = Peer.Body(
-            grant: grant, run: world.roster.nextID(), script: try script(for: grant, isUpdate: false))
+            grant: grant, run: world.roster.nextID(), script: try script(for: grant))
         peer.bodies[body.run] = body
         world.agenda.note(
             .effectStep(peer: Int32(peer.index), run: body.run), at: now + between(.milliseconds(1), .milliseconds(200))
@@ -22,16 +22,15 @@ extension PeerActor {
             throw Violation(.nothingStale, "\(body.effect) is updated to the request that it has")
         }
         body.grant.request = request
-        body.script = try script(for: body.grant, isUpdate: true)
+        body.script = try script(for: body.grant)
         if body.isAtRest { world.agenda.note(.effectStep(peer: Int32(peer.index), run: run), at: now) }
         body.isAtRest = false
         peer.bodies[run] = body
     }
 
-    private func script(for grant: Grant, isUpdate: Bool) throws(Violation) -> Work.Script {
+    private func script(for grant: Grant) throws(Violation) -> Work.Script {
         let job = Job(
-            grant: grant, history: peer.machine.history, feedback: peer.machine.feedbackName(of: grant.effect),
-            isUpdate: isUpdate)
+            grant: grant, history: peer.machine.history, feedback: peer.machine.feedbackName(of: grant.effect))
         return try world.drawing { (work, draw) throws(Violation) in try work.script(for: job, &draw) }
     }
 

@@ -51,7 +51,7 @@ struct AnsweredWorkload<Definition: LoopDefinition>: Workload {
         }
         var effect = SimulatedEffect<Event>(
             id: job.grant.effect, failures: Int(job.grant.failures), isResumed: job.grant.isResumed,
-            isUpdate: job.isUpdate, random: SeededRandom(seed: draw.random.next()))
+            random: SeededRandom(seed: draw.random.next()))
         if let answer = answers[name] {
             if let mistake = answer(request, &effect) { throw Violation(.usage, mistake) }
         } else {

@@ -1,19 +1,14 @@
-/// The kinds of faults that a simulated cluster can meet, and their rate. Each seed draws its own faults from them. It omits some
+/// The kinds of faults that a simulated cluster can meet. Each seed draws its own faults from them. It omits some
 /// kinds, so that none hides another, and the others are rare or frequent (swarm testing, Groce 2012).
 ///
-///     .all    .network + .disk    Faults.processes.times(0.3)
+///     .all    .network + .disk
 public struct Faults: Equatable, Sendable {
     package var kinds: [SimulationPlan.Fault]
-    /// How often they come, relative to the simulator's own runs. 1 is a few per second.
-    public private(set) var rate: Double
 
-    package init(_ kinds: [SimulationPlan.Fault], rate: Double = 1) {
-        self.kinds = kinds
-        self.rate = rate
-    }
+    package init(_ kinds: [SimulationPlan.Fault]) { self.kinds = kinds }
 
     /// No faults. Messages still need time, and arrive in any order among the processes.
-    public static let none = Faults([], rate: 0)
+    public static let none = Faults([])
 
     /// Faults of the network. Connections lose the middle of what they carry, fall silent, or are made again. Partitions cut one
     /// direction or both. Old messages arrive again, late. The publisher drops bursts for a slow reader, as ZeroMQ does.
@@ -40,15 +35,8 @@ public struct Faults: Equatable, Sendable {
             !SimulationPlan.Fault.impostors.contains($0) && !SimulationPlan.Fault.ofDatabases.contains($0)
         })
 
-    /// The kinds of both, at the higher of their rates.
+    /// The kinds of both.
     public static func + (a: Faults, b: Faults) -> Faults {
-        Faults(a.kinds + b.kinds.filter { !a.kinds.contains($0) }, rate: max(a.rate, b.rate))
-    }
-
-    /// These kinds at another rate.
-    /// - Parameter factor: the factor of the rate, above zero.
-    public func times(_ factor: Double) -> Faults {
-        precondition(factor > 0, "faults cannot come \(factor) times as often; Faults.none has none")
-        return Faults(kinds, rate: rate * factor)
+        Faults(a.kinds + b.kinds.filter { !a.kinds.contains($0) })
     }
 }

@@ -75,9 +75,6 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
         self.scenario = scenario
     }
 
-    /// How many messages a failure shows.
-    package var transcriptLines = 40
-
     /// Changes the sizes and limits of the cluster that the seed has drawn.
     package var planning: @Sendable (inout SimulationPlan) -> Void = { _ in }
 
@@ -147,8 +144,6 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
     /// Runs the cluster to the end.
     /// - Throws: ``SimulationFailure`` for the first broken promise or invariant, and how to run it again.
     public func run() throws(SimulationFailure) -> SimulationEnd<Definition> {
-        var scenario = scenario
-        scenario.transcriptLines = transcriptLines
         let make = maker()
         let again = Self.again(make, faults)
         if let mistake = mistakes.first {

@@ -11,8 +11,6 @@ public struct SimulatedEffect<Event: Sendable> {
     public let failures: Int
     /// Whether an earlier attempt may have had events applied before its worker was lost.
     public let isResumed: Bool
-    /// Whether this is the answer to a newer request of a running effect. It replaces the remaining steps of the former answer.
-    package let isUpdate: Bool
     /// Random numbers of this attempt, decided by the seed.
     public var random: SeededRandom
 
@@ -25,11 +23,10 @@ public struct SimulatedEffect<Event: Sendable> {
 
     private(set) var steps: [Step] = []
 
-    init(id: EffectID, failures: Int, isResumed: Bool, isUpdate: Bool, random: SeededRandom) {
+    init(id: EffectID, failures: Int, isResumed: Bool, random: SeededRandom) {
         self.id = id
         self.failures = failures
         self.isResumed = isResumed
-        self.isUpdate = isUpdate
         self.random = random
     }
 

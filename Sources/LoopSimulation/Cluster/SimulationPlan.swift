@@ -130,7 +130,7 @@ package struct SimulationPlan: Sendable {
         let count = Int.random(in: min(3, allowed.kinds.count)...allowed.kinds.count, using: &random)
         faults = Array(allowed.kinds.shuffled(using: &random).prefix(count))
         let rarity: Double = [0.7, 1.5, 3].randomElement(using: &random) ?? 1
-        faultsPerSecond = allowed.rate * rarity * faults.map(\.perSecond).reduce(0, +)
+        faultsPerSecond = rarity * faults.map(\.perSecond).reduce(0, +)
         faultPhase = scenario.duration
         clientCount = Int.random(in: 1...2, using: &random)
         eventsPerSecond = [50, 90, 180].randomElement(using: &random) ?? 84

@@ -80,7 +80,6 @@ package struct Job: Sendable {
     package let history: History
     /// The name of the feedback, or nil if the reducer has not sent it.
     package let feedback: String?
-    package let isUpdate: Bool
 }
 
 /// The inputs of a step: the run's generator, and the progress of the run.

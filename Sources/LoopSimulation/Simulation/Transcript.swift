@@ -1,6 +1,6 @@
 import LoopWire
 
-/// The last messages of a run, for people, and a hash of all messages, which distinguishes two runs.
+/// The last messages of a run, for people.
 package struct Transcript: Sendable {
     enum Line: Sendable {
         case toPeer(Int, PeerFrame, isLost: Bool)
@@ -12,27 +12,10 @@ package struct Transcript: Sendable {
     private var kept: [(time: UInt64, line: Line)] = []
     private var next = 0
     private let limit: Int
-    /// The hash of every message's bytes, in order.
-    package private(set) var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    package private(set) var count = 0
 
-    private let loop: LoopID
-
-    init(limit: Int, loop: LoopID) {
-        self.limit = limit
-        self.loop = loop
-    }
+    init(limit: Int) { self.limit = limit }
 
     mutating func note(_ line: Line, at time: UInt64) {
-        count += 1
-        hash =
-            switch line {
-            case .word(let text): StableHash.fnv1a(text.utf8, seed: hash)
-            case .toPeer(_, let frame, _): StableHash.fnv1a(frame.bytes(topic: nil), seed: hash)
-            case .toReducer(_, let message): StableHash.fnv1a(message.bytes(loop: loop), seed: hash)
-            case .batch(_, let batch): StableHash.fnv1a(batch.bytes, seed: hash)
-            }
-        hash = (hash ^ time) &* 0x0000_0100_0000_01b3
         if kept.count < limit {
             kept.append((time, line))
         } else {

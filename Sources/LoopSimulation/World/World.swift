@@ -79,7 +79,7 @@ package final class World<Work: Workload>: WorldActor {
             let trap = TrapSwitch<Event>(sparesSuspects: !work.hasPoison, isPoison: { work.isPoison($0) })
             return Candidate(index: index, process: ReducerProcess(trap: trap, candidate: index))
         }
-        if records { transcript = Transcript(limit: scenario.transcriptLines, loop: loop.id) }
+        if records { transcript = Transcript(limit: scenario.transcriptLines) }
     }
 
     var world: World { self }

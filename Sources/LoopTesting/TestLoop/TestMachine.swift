@@ -241,7 +241,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         effects[id]?.failures = launch.effect.failures
         tell(id, "runs since \(moment)")
         // Waiting was only a step on the way.
-        if let waiting = waiting.removeValue(forKey: id), let index = index(of: waiting) {
+        if let waiting = waiting.removeValue(forKey: id), let index = log.lastIndex(where: { $0.number == waiting }) {
             log[index].isRequired = false
         }
         let run = run
@@ -289,17 +289,6 @@ struct TestMachine<State: Sendable, Event: Sendable> {
     private mutating func note(_ what: Action.What, isRequired: Bool = true) {
         log.append(Action(what: what, isRequired: isRequired, number: nextNumber, time: time, seq: turn.seq))
         nextNumber += 1
-    }
-
-    /// The index of an action in the log, in which numbers ascend, or nil if it was asserted.
-    private func index(of number: Int) -> Int? {
-        var range = log.startIndex..<log.endIndex
-        while !range.isEmpty {
-            let middle = (range.lowerBound + range.upperBound) / 2
-            if log[middle].number == number { return middle }
-            range = log[middle].number < number ? middle + 1..<range.upperBound : range.lowerBound..<middle
-        }
-        return nil
     }
 
     /// Notes the last event in an effect's life.

@@ -17,17 +17,15 @@ struct FaultNetwork: Sendable {
     static let reducerHost = "reducer"
     static let proxyHost = "proxy"
 
-    /// - Parameters:
-    ///   - proxies: how many addresses the proxies have, or nil for one for each peer.
-    ///   - isWanted: whether to use namespaces if they are available.
-    init(peers: [Target], proxies: Int? = nil, isWanted: Bool = true) async {
+    /// - Parameter proxies: how many addresses the proxies have, or nil for one for each peer.
+    init(peers: [Target], proxies: Int? = nil) async {
         await Self.removeLeftovers()
         let run = Self.runCount.withLock { count in
             count += 1
             return count
         }
         prefix = "\(Self.marker)\(getpid())-\(run)"
-        obstacle = isWanted ? await Self.findObstacle(prefix) : "namespaces were not asked for"
+        obstacle = await Self.findObstacle(prefix)
         let number = getpid() + run
         let net = obstacle == nil ? "10.78.0" : "127.\(64 + number % 64).\(number / 64 % 256)"
         var hosts = [

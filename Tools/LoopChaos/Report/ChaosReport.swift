@@ -29,7 +29,9 @@ package struct ChaosReport: Sendable {
 
     /// The report for people: a line for each number, then the violations, then the command that repeats the run.
     package var text: String {
-        var lines = ["seed \(plan.seed), \(plan.duration.shown), \(plan.workers) workers, \(ChaosPlan.clients) clients"]
+        var lines = [
+            "seed \(plan.seed), \(plan.duration.shown), \(ChaosPlan.workers) workers, \(ChaosPlan.clients) clients"
+        ]
         lines.append("kills \(kills), restarts \(restarts)")
         for kind in evidence.schedule.kinds { lines.append("  \(kind.rawValue): \(felt(kind))") }
         for part in evidence.notRun { lines.append("  not run: \(part)") }

@@ -19,12 +19,9 @@ package struct ChaosPlan: Sendable {
 
     package var seed: UInt64
     package var duration: Duration
-    package var workers: Int
     package var journal: JournalKind
     /// With a database: the number of its servers, 1 or 3.
     package var servers: Int
-    /// With a database: the number of reducers.
-    package var reducers: Int
     /// Whether the reducer's process has no faults.
     package var sparesReducer: Bool
     /// How many effects one more worker holds all the time; 0 for no such worker.
@@ -36,16 +33,14 @@ package struct ChaosPlan: Sendable {
     package var executables: String
 
     package init(
-        seed: UInt64, duration: Duration = ChaosSchedule.durationMin, workers: Int = 3, journal: JournalKind = .file,
-        servers: Int = 3, reducers: Int = reducersByDefault, sparesReducer: Bool = false, held: Int = heldByDefault,
-        mustRunAll: Bool = false, keeping: Keeping = .onViolation, executables: String
+        seed: UInt64, duration: Duration = ChaosSchedule.durationMin, journal: JournalKind = .file, servers: Int = 3,
+        sparesReducer: Bool = false, held: Int = heldByDefault, mustRunAll: Bool = false,
+        keeping: Keeping = .onViolation, executables: String
     ) {
         self.seed = seed
         self.duration = duration
-        self.workers = workers
         self.journal = journal
         self.servers = journal == .postgres ? servers : 0
-        self.reducers = journal == .postgres ? reducers : 1
         self.sparesReducer = sparesReducer
         // A holder that finds no leader for long rightly gives its effects up.
         self.held = journal == .postgres ? 0 : held
@@ -56,8 +51,10 @@ package struct ChaosPlan: Sendable {
 
     /// More than fit into one message when a worker claims them.
     package static let heldByDefault = 40_000
-    package static let reducersByDefault = 3
+    static let workers = 3
     static let clients = 2
+    /// Several reducers need a database.
+    var reducers: Int { journal == .postgres ? 3 : 1 }
     /// A worker that is silent for longer loses its effects. Some faults are shorter than this, some longer.
     static let silenceLimit = "1s"
     /// With a database, leaders and servers fail half of the time. Half the pace keeps open deposits from growing from
@@ -79,11 +76,9 @@ package struct ChaosPlan: Sendable {
     /// The command that repeats the run's schedule.
     package var command: String {
         var words = ["loop-chaos", "--seed", "\(seed)", "--duration", "\(duration.components.seconds)s"]
-        if workers != 3 { words += ["--workers", "\(workers)"] }
         if journal != .file { words += ["--journal", journal.rawValue] }
         if journal == .postgres {
             if servers != 3 { words += ["--servers", "\(servers)"] }
-            if reducers != Self.reducersByDefault { words += ["--reducers", "\(reducers)"] }
         } else if held != Self.heldByDefault {
             words += ["--held", "\(held)"]
         }

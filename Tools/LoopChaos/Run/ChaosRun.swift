@@ -22,11 +22,11 @@ package struct ChaosRun: Sendable {
         self.say = say
         if plan.journal == .postgres {
             schedule = ChaosSchedule(
-                database: plan.servers, seed: plan.seed, duration: plan.duration, workers: plan.workers,
+                database: plan.servers, seed: plan.seed, duration: plan.duration, workers: ChaosPlan.workers,
                 clients: ChaosPlan.clients)
         } else {
             schedule = ChaosSchedule(
-                seed: plan.seed, duration: plan.duration, workers: plan.workers, clients: ChaosPlan.clients,
+                seed: plan.seed, duration: plan.duration, workers: ChaosPlan.workers, clients: ChaosPlan.clients,
                 sparesReducer: plan.sparesReducer, holds: plan.held > 0)
         }
     }

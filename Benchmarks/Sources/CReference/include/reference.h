@@ -34,10 +34,8 @@ struct reference_result {
     double seconds;
     // Updates seen, and how many of them came in another order than that of sending.
     uint64_t updates, disorder;
-    // What the reducer has applied of all senders by the last update.
-    uint64_t applied;
     // From sending to the update, where the window is 1.
-    double p50_us, p99_us, longest_us;
+    double p50_us, longest_us;
 };
 
 // Sends `count` events, at most `window` of them without their update, and waits for the last update. `server_key` is the
