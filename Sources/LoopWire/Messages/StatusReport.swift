@@ -15,15 +15,15 @@ public struct StatusReport: Codable, Equatable, Sendable {
         /// How many effects it may hold at once; 0 if it runs none or is stopping.
         package var capacity: Int
         /// How many effects it holds.
-        public var leases: Int
+        public var leases = 0
         /// Milliseconds until its effects may be taken from it; negative once they may.
-        package var leaseMilliseconds: Int64
+        package var leaseMilliseconds: Int64 = 0
         /// How many numbered inbox messages it was sent and has not reported as applied.
-        package var lag: UInt64
+        package var lag: UInt64 = 0
         /// How many effects it has completed since this epoch began.
-        package var completed: UInt64
+        package var completed: UInt64 = 0
         /// Every entry of its session up to this number is consumed.
-        package var watermark: UInt64
+        package var watermark: UInt64 = 0
     }
 
     /// The live effects of one feedback, counted by their condition.
@@ -31,13 +31,13 @@ public struct StatusReport: Codable, Equatable, Sendable {
         /// The name of the feedback.
         public var name: String
         /// How many of its live effects a peer holds.
-        public var running: Int
+        public var running = 0
         /// How many of its live effects wait for a worker, for a limit or for the time of the next try.
-        public var waiting: Int
+        public var waiting = 0
         /// How many of its effects have completed since this epoch began, by their end or by an event of their own.
-        public var completed: Int
+        public var completed = 0
         /// How many of its live effects have failed for good.
-        public var parked: Int
+        public var parked = 0
         /// How long the one that has waited longest has waited, in milliseconds since it was asked for, was tried last, or this
         /// epoch began; or nil if none waits.
         package var oldestWaitMilliseconds: Int64?
@@ -118,17 +118,17 @@ public struct StatusReport: Codable, Equatable, Sendable {
     /// The lease of a leader whose journal is in a database; else nil.
     package var journalLease: JournalLease?
     /// The history as 16 hexadecimal digits. Empty for a standby that has no state.
-    package var history: String
+    package var history = ""
     /// The number of the reducer's epoch, from 1.
-    package var epoch: UInt64
+    package var epoch: UInt64 = 0
     /// The seq of the newest transition; 0 before the first event. For a standby, of the newest that it has applied.
-    public var seq: UInt64
+    public var seq: UInt64 = 0
     /// Milliseconds since the reducer's process began.
-    package var uptimeMilliseconds: Int64
+    package var uptimeMilliseconds: Int64 = 0
     /// Events applied per second, as the mean of the last few ticks.
-    package var eventsPerSecond: Double
+    package var eventsPerSecond: Double = 0
     /// Whether events are being committed and read; `notReadyBecause` says why not.
-    package var isReady: Bool
+    package var isReady = false
     /// The reason, for people, if the reducer is not ready; else nil.
     package var notReadyBecause: String?
     /// Why the journal cannot be used, for programs; or nil if it can, or if a standby waits for its turn.
@@ -140,13 +140,13 @@ public struct StatusReport: Codable, Equatable, Sendable {
     /// The exit code of the loop's outcome; nil until the loop has ended.
     package var exitCode: Int32?
     /// The peers that have been admitted in this epoch, in the order of their sessions, at most 1000.
-    public var peers: [Peer]
+    public var peers: [Peer] = []
     /// How many more peers there are than `peers` lists, or nil if there are none.
     package var peersLeftOut: Int?
     /// The counts of each feedback of the definition, in its order.
-    public var feedbacks: [FeedbackCounts]
+    public var feedbacks: [FeedbackCounts] = []
     /// The effects that failed for good, at most 100.
-    public var parked: [Parked]
+    public var parked: [Parked] = []
     /// How many more parked effects there are than `parked` lists, or nil if there are none.
     package var parkedLeftOut: Int?
     /// How many timers are set, or nil if there are none.
@@ -165,46 +165,16 @@ public struct StatusReport: Codable, Equatable, Sendable {
     /// How many connections may be open.
     package var connectionsMax: Int?
     /// How many events are set aside because the reducer's process ended in them.
-    package var quarantined: Int
+    package var quarantined = 0
     /// One line for each condition that a person should act on.
-    package var warnings: [String]
+    package var warnings: [String] = []
     /// The numbers of dropped or refused messages, entries and peers, by the counters of the protocol's section 11.
-    package var counters: [String: UInt64]
+    package var counters: [String: UInt64] = [:]
 
     /// Creates a report in which everything but the loop is empty or 0, to be filled in.
     package init(loop: String, schema: UInt64) {
         self.loop = loop
         self.schema = schema
-        role = nil
-        leader = nil
-        following = nil
-        journalLease = nil
-        history = ""
-        epoch = 0
-        seq = 0
-        uptimeMilliseconds = 0
-        eventsPerSecond = 0
-        isReady = false
-        notReadyBecause = nil
-        journalFault = nil
-        journalFaultMilliseconds = nil
-        progress = nil
-        exitCode = nil
-        peers = []
-        peersLeftOut = nil
-        feedbacks = []
-        parked = []
-        parkedLeftOut = nil
-        timers = nil
-        nextTimer = nil
-        clockBehindMilliseconds = nil
-        effectReports = nil
-        effectReportsLeftOut = nil
-        connections = nil
-        connectionsMax = nil
-        quarantined = 0
-        warnings = []
-        counters = [:]
     }
 }
 
@@ -226,11 +196,6 @@ extension StatusReport.Peer {
         self.session = session.value
         self.groups = groups
         self.capacity = capacity
-        leases = 0
-        leaseMilliseconds = 0
-        lag = 0
-        completed = 0
-        watermark = 0
     }
 }
 
@@ -238,11 +203,6 @@ extension StatusReport.FeedbackCounts {
     /// Creates the counts of a feedback, all 0, to be filled in.
     package init(name: String) {
         self.name = name
-        running = 0
-        waiting = 0
-        completed = 0
-        parked = 0
-        oldestWaitMilliseconds = nil
     }
 }
 
