@@ -3,10 +3,9 @@
 extension CBOR {
     /// A document as JSON text on one line (RFC 8949, section 6.1).
     ///
-    /// Byte strings become base64url without padding, or the form that tags 21 to 23 require. Bignums (tags 2 and 3) become
-    /// base64url, with "~" in front of negative ones. Other tags are dropped. NaN, the infinities, `undefined` and unknown simple
-    /// values become null. Keys that are no text become the text of their diagnostic notation. Equal bytes give equal text. Floats
-    /// keep a fraction, so that they read back as floats.
+    /// Byte strings become base64url without padding, with "~" in front of negative bignums (tag 3). Other tags are dropped. NaN,
+    /// the infinities, `undefined` and unknown simple values become null. Keys that are no text become the text of their
+    /// diagnostic notation. Equal bytes give equal text. Floats keep a fraction, so that they read back as floats.
     ///
     /// - Throws: ``WireError`` if the bytes are not valid CBOR or exceed the limits.
     package static func json(_ bytes: [UInt8], limits: CBORLimits = .default) throws(WireError) -> String {
@@ -20,44 +19,35 @@ extension CBOR {
 
 /// Writes items as JSON. The depth that the index allowed bounds the recursion.
 private struct JSONWriter {
-    /// The form of the byte strings below a tag (RFC 8949, section 3.4.5.2).
-    enum BytesForm { case base64url, base64, base16 }
-
     let index: CBORIndex
     var out: [UInt8] = []
 
-    mutating func write(_ item: CBORIndex.Item, _ form: BytesForm = .base64url) {
-        if let (tag, content) = index.tag(of: item) { return writeTagged(tag, content, form) }
+    mutating func write(_ item: CBORIndex.Item) {
+        if let (tag, content) = index.tag(of: item) { return writeTagged(tag, content) }
         let head = index.head(at: Int(item.offset))
         switch head.major {
         case 0: out += "\(head.argument)".utf8
         case 1: out += CBORText.negative(head.argument).utf8
-        case 2: out += "\"\(Self.text(index.bytes(head, item), form))\"".utf8
+        case 2: out += "\"\(CBORText.base64url(index.bytes(head, item)))\"".utf8
         case 3: unsafe index.withString(head, item) { unsafe CBORText.quote($0, into: &out) }
-        case 4, 5: writeElements(item, isMap: head.major == 5, form)
+        case 4, 5: writeElements(item, isMap: head.major == 5)
         default: writeSimple(head)
         }
     }
 
-    private mutating func writeTagged(_ tag: UInt64, _ content: CBORIndex.Item, _ form: BytesForm) {
-        switch tag {
-        case 3 where index.tag(of: content) == nil && index.head(at: Int(content.offset)).major == 2:
-            let head = index.head(at: Int(content.offset))
-            out += "\"~\(Self.text(index.bytes(head, content), .base64url))\"".utf8
-        case 2, 21: write(content, .base64url)
-        case 22: write(content, .base64)
-        case 23: write(content, .base16)
-        default: write(content, form)
-        }
+    private mutating func writeTagged(_ tag: UInt64, _ content: CBORIndex.Item) {
+        let head = index.head(at: Int(content.offset))
+        guard tag == 3, index.tag(of: content) == nil, head.major == 2 else { return write(content) }
+        out += "\"~\(CBORText.base64url(index.bytes(head, content)))\"".utf8
     }
 
-    private mutating func writeElements(_ item: CBORIndex.Item, isMap: Bool, _ form: BytesForm) {
+    private mutating func writeElements(_ item: CBORIndex.Item, isMap: Bool) {
         out.append(UInt8(ascii: isMap ? "{" : "["))
         let index = index
         index.forEach(in: item, isMap: isMap) { number, element in
             let isKey = isMap && number % 2 == 0
             if number > 0 { out.append(UInt8(ascii: isMap && !isKey ? ":" : ",")) }
-            if isKey { writeKey(element) } else { write(element, form) }
+            if isKey { writeKey(element) } else { write(element) }
         }
         out.append(UInt8(ascii: isMap ? "}" : "]"))
     }
@@ -78,12 +68,4 @@ private struct JSONWriter {
     }
 
     private static func float(_ value: Double) -> String { value.isFinite ? CBORText.float(value) : "null" }
-
-    private static func text(_ bytes: [UInt8], _ form: BytesForm) -> String {
-        switch form {
-        case .base64url: CBORText.base64(bytes, isURL: true, isPadded: false)
-        case .base64: CBORText.base64(bytes, isURL: false, isPadded: true)
-        case .base16: CBORText.hex(bytes).uppercased()
-        }
-    }
 }

@@ -27,7 +27,12 @@ private struct DiagnosticWriter {
     var out: [UInt8] = []
 
     mutating func write(_ item: CBORIndex.Item) {
-        if let (tag, content) = index.tag(of: item) { return writeTagged(tag, content) }
+        if let (tag, content) = index.tag(of: item) {
+            out += "\(tag)(".utf8
+            write(content)
+            out += ")".utf8
+            return
+        }
         let head = index.head(at: Int(item.offset))
         switch head.major {
         case 0: out += "\(head.argument)".utf8
@@ -37,16 +42,6 @@ private struct DiagnosticWriter {
         case 5: writeElements(item, head, "{", "}")
         default: writeSimple(head)
         }
-    }
-
-    private mutating func writeTagged(_ tag: UInt64, _ content: CBORIndex.Item) {
-        if tag == 2 || tag == 3, let digits = CBORBignum.decimal(index, content, isNegative: tag == 3) {
-            out += digits.utf8
-            return
-        }
-        out += "\(tag)(".utf8
-        write(content)
-        out += ")".utf8
     }
 
     private mutating func writeString(_ head: CBORIndex.Head) {

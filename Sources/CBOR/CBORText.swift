@@ -76,10 +76,9 @@ enum CBORText {
         argument == .max ? "-18446744073709551616" : "-\(argument + 1)"
     }
 
-    /// Base64 in one of two alphabets, padded with "=" if `isPadded` is true.
-    static func base64(_ bytes: [UInt8], isURL: Bool, isPadded: Bool) -> String {
-        let last: String = isURL ? "-_" : "+/"
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789\(last)".utf8)
+    /// Base64 without padding, in the alphabet for URLs.
+    static func base64url(_ bytes: [UInt8]) -> String {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
         var out: [UInt8] = []
         out.reserveCapacity(bytes.count / 3 * 4 + 4)
         var index = 0
@@ -88,7 +87,6 @@ enum CBORText {
             var bits: UInt32 = 0
             for place in 0..<3 { bits = bits << 8 | (place < group.count ? UInt32(group[index + place]) : 0) }
             for place in 0...group.count { out.append(alphabet[Int(bits >> UInt32(18 - 6 * place) & 63)]) }
-            if isPadded { for _ in group.count..<3 { out.append(UInt8(ascii: "=")) } }
             index += 3
         }
         return String(decoding: out, as: UTF8.self)
