@@ -105,6 +105,7 @@ let tools = [
     program("loop-chaos", ["LoopChaos"], in: "Tools"),
     library("LoopFuzzing", nodes + ["LoopCompatibility", "LoopFetch"], in: "Fuzzing"),
     program("loop-fuzz", ["LoopFuzzing"], in: "Fuzzing"),
+    library("TestClocks", ["LoopCollections", "LoopTesting"], in: "Tests"),
     library("TestFolders", nodes, in: "Tests"),
     library("TestDatabase", nodes + ["LoopPostgres"], in: "Tests"),
     .systemLibrary(name: "CGumbo", path: "Tests/CGumbo"),
@@ -119,9 +120,8 @@ let budgets = [
 /// Tests of the modules in which a loop is written and tested. The other modules are for Linux.
 let kitTests = tests(
     "CBOR", "LoopCollections", "LoopCore", "LoopView", "LoopWire", "LoopCluster", "LoopTesting", "LoopSimulation",
-    using: machines + [
-        "LoopCompatibility", "LoopView", "LoopTesting", "LoopSimulation", "LoopExamples", "LoopFuzzing", "LoopJournal",
-    ])
+    using: machines + ["LoopCompatibility", "LoopView", "LoopTesting", "LoopSimulation", "LoopExamples"]
+        + ["LoopFuzzing", "LoopJournal", "TestClocks"])
 /// The other tests may use everything.
 let everything = (targets + tools).map { Target.Dependency.byName(name: $0.name) }
 let otherTests = tests(

@@ -47,8 +47,6 @@ public final class VirtualClock: CivilClock, TaskExecutor {
         /// The sleepers whose tasks were cancelled before they began to sleep.
         var cancelled: Set<UInt64> = []
         var nextToken: UInt64 = 0
-        /// The tasks that wait until another task sleeps until a time.
-        var watchers: [(deadline: Instant, continuation: CheckedContinuation<Void, Never>)] = []
         /// The jobs that are ready to run.
         var jobs: [UnownedJob] = []
         var nextJob = 0
@@ -105,30 +103,14 @@ public final class VirtualClock: CivilClock, TaskExecutor {
     }
 
     private func enter(_ sleeper: Sleeper) {
-        var seen: [CheckedContinuation<Void, Never>] = []
         let result = content.withLock { content -> Result<Void, any Error>? in
             if content.cancelled.remove(sleeper.token) != nil { return .failure(CancellationError()) }
             if sleeper.deadline <= content.now { return .success(()) }
             let index = content.sleepers.firstIndex { $0.deadline > sleeper.deadline } ?? content.sleepers.endIndex
             content.sleepers.insert(sleeper, at: index)
-            seen = content.watchers.filter { $0.deadline == sleeper.deadline }.map(\.continuation)
-            content.watchers.removeAll { $0.deadline == sleeper.deadline }
             return nil
         }
         if let result { sleeper.continuation.resume(with: result) }
-        for watcher in seen { watcher.resume() }
-    }
-
-    /// Returns when a task sleeps until this time.
-    func sleeper(until deadline: Instant) async {
-        await withCheckedContinuation { continuation in
-            let isThere = content.withLock { content in
-                if content.sleepers.contains(where: { $0.deadline == deadline }) { return true }
-                content.watchers.append((deadline, continuation))
-                return false
-            }
-            if isThere { continuation.resume() }
-        }
     }
 
     // MARK: Time passes

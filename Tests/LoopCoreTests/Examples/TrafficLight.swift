@@ -1,5 +1,5 @@
 import LoopCore
-import LoopTesting
+import TestClocks
 import Testing
 
 /// A light that changes every second: three feedbacks, each "in my colour, after a second, next".

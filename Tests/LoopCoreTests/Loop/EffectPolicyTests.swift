@@ -1,5 +1,5 @@
 import LoopCore
-import LoopTesting
+import TestClocks
 import Testing
 
 private struct Failed: RetryAdvice, CustomStringConvertible {

@@ -1,7 +1,7 @@
 import LoopCollections
 import LoopCompatibility
 import LoopCore
-import LoopTesting
+import TestClocks
 
 /// A subscriber; only the runner of the case reads it.
 private final class Reader: @unchecked Sendable {

@@ -1,6 +1,6 @@
 import LoopCompatibility
 import LoopCore
-import LoopTesting
+import TestClocks
 import Testing
 
 /// The spellings that users of the older libraries try first.

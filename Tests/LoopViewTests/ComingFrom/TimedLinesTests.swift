@@ -1,5 +1,5 @@
 import LoopCore
-import LoopTesting
+import TestClocks
 import Testing
 
 /// What the pages of docs/coming-from write for `debounce` and `throttle` of the reactive libraries.

@@ -1,8 +1,8 @@
 import LoopCollections
 import LoopCore
-import LoopTesting
 import LoopView
 import Observation
+import TestClocks
 import Testing
 
 @Suite struct `Frames of a view` {

@@ -28,7 +28,7 @@ struct PackageName: Equatable, CustomStringConvertible {
     static let modules: Set<String> = [
         "CBOR", "CCMarkGFM", "CCurl", "CGumbo", "CHTTPD", "CIDN", "CLinux", "CMemory", "CMeter",
         "CPQ", "CSQLite", "CZLib", "CZMQ", "Dispatch", "Foundation", "Glibc", "Linux", "NewLoop", "Observation",
-        "Swift", "Synchronization", "TestDatabase", "TestFolders", "XCTest", "ZMQ",
+        "Swift", "Synchronization", "TestClocks", "TestDatabase", "TestFolders", "XCTest", "ZMQ",
     ]
 
     /// All words with a capital first letter in the code of a new package, except for its own name.
