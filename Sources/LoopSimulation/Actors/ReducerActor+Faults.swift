@@ -261,8 +261,6 @@ extension ReducerActor {
 
     // MARK: - How the process ends, and what is lost with it
 
-    // MARK: Failing journals
-
     /// The journal has failed. No message that depends on the failed records leaves, and the machine's state is discarded.
     func journalFailed(_ records: [Record], _ error: JournalError) throws(Violation) {
         world.checkers.count(.durableBeforeVisible)

@@ -336,8 +336,6 @@ extension ReducerActor {
 
     // MARK: - Hostile processes: what they send, how it reaches the reducer, and what they overhear
 
-    // MARK: At the hostile processes
-
     /// A hostile process tries something.
     /// - Returns: whether it could.
     func actHostilely(_ dice: inout SeededRandom) throws(Violation) -> Bool {

@@ -255,8 +255,6 @@ struct ReducerActor<Work: Workload>: WorldActor {
 
     // MARK: - How the process begins, and continues from its journal
 
-    // MARK: Beginning
-
     /// A process starts. It opens the journal, reads in the crash note how the last process ended, and recovers.
     func start() throws(Violation) {
         if world.storage.database != nil { return beginToStandBy() }
@@ -419,8 +417,6 @@ struct ReducerActor<Work: Workload>: WorldActor {
     }
 
     // MARK: - Checks outside of the checkers: queues, suspects, leases and idle sessions
-
-    // MARK: Queues have limits
 
     func measureQueues() throws(Violation) {
         guard let reducer = process.machine else { return }

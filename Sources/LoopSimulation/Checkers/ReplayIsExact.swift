@@ -15,7 +15,7 @@ struct ReplayIsExact<Work: Workload>: Checker {
     private let ran: Ran
     private let recordsMax: Int
     private let hasShadow: Bool
-    /// The invariant that the reducer's state breaks, whatever the cause.
+    /// The rules that the second state breaks, too.
     private let rules: BrokenRules
 
     init(_ work: Work, hasShadow: Bool, breaking rules: BrokenRules) {

@@ -5,9 +5,7 @@ extension ChaosSchedule {
     /// The number of observers that follow such a run.
     package static let observers = 2
 
-    /// - Parameters:
-    ///   - servers: the number of the database's servers: 1, or 3 of which two must have each append.
-    ///   - reducers: at least 2.
+    /// - Parameter servers: the number of the database's servers: 1, or 3 of which two must have each append.
     package init(database servers: Int, seed: UInt64, duration: Duration, workers: Int = 3, clients: Int = 2) {
         self.init(of: servers, seed: seed, duration: duration, workers: workers, clients: clients)
         var random = SeededRandom(seed: seed)
