@@ -21,7 +21,6 @@ final class CheckedSite: Sendable {
         }
         var options = SiteServer.Options()
         options.latency = latency
-        options.threads = 1
         server = try SiteServer(folder: folder.path, options: options)
     }
 

@@ -31,16 +31,15 @@ final class FetchThread: Sendable {
             throw FetchError(.unavailable, url: "", reason: "libcurl could not be set up: out of memory or sockets")
         }
         self.multi = multi
-        let started = CurrentThread.withSignalsBlocked {
-            Result { () throws(SystemError) in
+        do throws(SystemError) {
+            try Signals.withAllButFaultsBlocked { () throws(SystemError) in
                 try SystemThread.start("loop-fetch", stackBytes: 8 << 20) {
                     self.run()
                     self.isOver.withLock { $0 = true }
                     self.isOver.broadcast()
                 }
             }
-        }
-        if case .failure(let error) = started {
+        } catch {
             throw FetchError(.unavailable, url: "", reason: "no thread could be started: errno \(error.code)")
         }
     }

@@ -1,17 +1,13 @@
 #include <microhttpd.h>
 
-// libmicrohttpd takes its options as C variadics, which Swift does not import. A listener below zero: it makes its own.
-// connections_per_address is 0 for no limit.
+// libmicrohttpd takes its options as C variadics, which Swift does not import. connections_per_address is 0 for no limit.
 static inline struct MHD_Daemon *loop_httpd_start(
-    unsigned int flags, const struct sockaddr *address, int listener, unsigned int connections_max,
-    unsigned int idle_seconds, unsigned int connections_per_address, MHD_AccessHandlerCallback handler, MHD_RequestCompletedCallback completed,
+    unsigned int flags, const struct sockaddr *address, unsigned int connections_max, unsigned int idle_seconds,
+    unsigned int connections_per_address, MHD_AccessHandlerCallback handler, MHD_RequestCompletedCallback completed,
     size_t (*unescape)(void *, struct MHD_Connection *, char *), void *state) {
-    struct MHD_OptionItem given[] = {{MHD_OPTION_LISTEN_SOCKET, listener, NULL}, {MHD_OPTION_END, 0, NULL}};
-    struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     return MHD_start_daemon(
         flags, 0, NULL, NULL, handler, state,
         MHD_OPTION_SOCK_ADDR, address,
-        MHD_OPTION_ARRAY, listener < 0 ? none : given,
         MHD_OPTION_CONNECTION_LIMIT, connections_max,
         MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds,
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, connections_per_address,

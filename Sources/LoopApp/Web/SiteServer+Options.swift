@@ -6,9 +6,6 @@ extension SiteServer {
         /// Whether a folder without `index.html` is answered with a page that links its contents, instead of 404.
         package var listsFolders = true
 
-        /// Threads that answer requests, 1 to 64.
-        package var threads = 2
-
         /// The largest number of connections at a time. Further ones wait to be accepted.
         package var connectionsMax = 4096
 
@@ -19,7 +16,7 @@ extension SiteServer {
         package var latency: Duration = .zero
 
         /// Called once for each request, with its path as sent (percent-encoded, without the query) and its method. If it returns
-        /// nil, the folder answers. It runs on the server's threads, several at a time, so it must be quick.
+        /// nil, the folder answers. It runs on the server's thread, so it must be quick.
         package var handler: (@Sendable (_ path: String, _ method: String) -> Override?)?
 
         /// Creates the default options.

@@ -12,13 +12,10 @@ internal import LoopNode
 /// server.stop()
 /// ```
 package final class SiteServer: Sendable {
-    /// The port that the server listens on. If zero was passed, it is the one that the system chose.
-    package let port: UInt16
-
     private let handler: CountingHandler
-    private let daemon: Locked<HTTPDaemon?>
+    private let daemon: HTTPDaemon
 
-    /// Starts to serve. Threads of the server answer requests until `stop` is called.
+    /// Starts to serve. A thread of the server answers requests until `stop` is called.
     ///
     /// - Parameters:
     ///   - folder: the folder that is served as `/`.
@@ -32,26 +29,23 @@ package final class SiteServer: Sendable {
         let site = try SiteFolder(folder, listsFolders: options.listsFolders)
         handler = CountingHandler(
             site: site, options: options, origin: OriginCheck.isLoopback(host) ? .loopback(host) : nil)
-        let settings = HTTPDaemon.Settings(
-            host: host, port: port, threads: options.threads, connectionsMax: options.connectionsMax,
-            idleLimit: options.idleLimit)
-        let started: HTTPDaemon
         do throws(HTTPDaemon.StartError) {
-            started = try HTTPDaemon(settings, handler: handler)
+            daemon = try HTTPDaemon(
+                host: host, port: port, connectionsMax: options.connectionsMax, idleLimit: options.idleLimit,
+                handler: handler)
         } catch {
             throw SiteServerError(error)
         }
-        self.port = started.port
-        daemon = Locked(started)
     }
 
     deinit { stop() }
 
-    /// Closes all connections and ends the server's threads. A second call does nothing. If it is called on one of these threads,
-    /// while a request is answered, it does not wait for that thread.
-    package func stop() {
-        daemon.withLock { $0.take() }?.stop()
-    }
+    /// The port that the server listens on. If zero was passed, it is the one that the system chose.
+    package var port: UInt16 { daemon.port }
+
+    /// Closes all connections and ends the server's thread. A second call does nothing. If it is called on that thread, while a
+    /// request is answered, it does not wait for the thread.
+    package func stop() { daemon.stop() }
 
     /// The number of requests so far, including those that have no answer yet.
     package var requestCount: Int { handler.counts.withLock { $0.total } }

@@ -1,7 +1,7 @@
 internal import CHTTPD
 package import Linux
 
-/// Answers the requests of a daemon. Called on the daemon's threads, several at a time.
+/// Answers the requests of a daemon. Called on the daemon's thread.
 package protocol HTTPHandler: AnyObject, Sendable {
     /// Called once for each request, with its headers.
     func begin(path: String, method: String) -> any HTTPExchange

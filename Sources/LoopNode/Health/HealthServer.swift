@@ -59,9 +59,8 @@ final class HealthServer: Sendable {
             source, token: try endpoint.token(), origin: isLocal ? .loopback(endpoint.host) : nil)
         do throws(HTTPDaemon.StartError) {
             daemon = try HTTPDaemon(
-                HTTPDaemon.Settings(
-                    host: endpoint.host, port: endpoint.port, threads: 1, connectionsMax: Self.connectionsMax,
-                    idleLimit: Self.idleLimit, connectionsPerAddress: isLocal ? 0 : Self.connectionsPerAddress),
+                host: endpoint.host, port: endpoint.port, connectionsMax: Self.connectionsMax,
+                connectionsPerAddress: isLocal ? 0 : Self.connectionsPerAddress, idleLimit: Self.idleLimit,
                 handler: handler)
         } catch {
             switch error {

@@ -232,10 +232,7 @@ import Testing
     }
 
     @Test func `latency delays every answer and holds no thread`() throws {
-        let server = try server {
-            $0.latency = .milliseconds(200)
-            $0.threads = 1
-        }
+        let server = try server { $0.latency = .milliseconds(200) }
         let started = ContinuousClock.now
         let connections = try (0..<50).map { _ in try Connection(port: server.port) }
         for connection in connections { connection.send("GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n") }
@@ -248,10 +245,7 @@ import Testing
     }
 
     @Test func `a client that finds no room is let in when another leaves`() throws {
-        let server = try server {
-            $0.connectionsMax = 1
-            $0.threads = 1
-        }
+        let server = try server { $0.connectionsMax = 1 }
         var connection = try Connection(port: server.port)
         for _ in 0..<20 {
             connection.send("GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -47,7 +47,6 @@ import Testing
     @Test func `leaves no client waiting, however long its request would have`() throws {
         let folder = TestFolder()
         var options = SiteServer.Options()
-        options.threads = 3
         options.latency = .seconds(3600)
         let server = try SiteServer(folder: folder.path, options: options)
         let connections = try (0..<30).map { _ in try Connection(port: server.port) }
@@ -58,9 +57,9 @@ import Testing
     }
 }
 
-@Suite struct `Threads of a server` {
+@Suite struct `The thread of a server` {
     /// A fault whose signal is blocked ends the process without a word of where it was.
-    @Test func `get no signals but those of their own faults`() throws {
+    @Test func `gets no signals but those of its own faults`() throws {
         let folder = TestFolder()
         let masks = Locked<[sigset_t]>([])
         var options = SiteServer.Options()

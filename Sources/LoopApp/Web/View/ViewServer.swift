@@ -1,12 +1,11 @@
 internal import LoopNode
 internal import Linux
-internal import LoopCollections
 public import LoopView
 
 /// Shows a view in browsers as a page that follows the loop live. Its buttons and fields become actions.
 ///
 /// In a browser without scripts the page works by forms, and shows the state at each load. By default the server listens on this
-/// machine only. It refuses requests that other sites' pages make.
+/// machine only. It refuses requests that other sites' pages make. Users' actions run one at a time, on the server's thread.
 ///
 /// ```swift
 /// let store = Store(Movies())
@@ -36,8 +35,6 @@ public final class ViewServer: Sendable {
         package var sessionIdleLimit: Duration = .seconds(600)
         /// The largest number of connections at a time. Each open page has one.
         package var connectionsMax = 2000
-        /// Threads that answer requests, 1 to 64. Users' actions run on them.
-        package var threads = 2
         /// The largest form that is read, in bytes.
         package var formBytesMax = 1 << 20
 
@@ -45,11 +42,9 @@ public final class ViewServer: Sendable {
         public init() {}
     }
 
-    /// The port that the server listens on.
-    package let port: UInt16
     private let host: String
     private let pages: PageCache
-    private let daemon: Locked<HTTPDaemon?>
+    private let daemon: HTTPDaemon
     private let beats: Task<Void, Never>
 
     /// Serves one view to all browsers. What one user does, all users see.
@@ -82,19 +77,15 @@ public final class ViewServer: Sendable {
         let handler = ViewRequestHandler(
             title: options.title, origin: Self.origin(options), pages: pages,
             bodyBytesMax: options.formBytesMax)
-        let settings = HTTPDaemon.Settings(
-            host: options.host, port: options.port, threads: options.threads, connectionsMax: options.connectionsMax,
-            idleLimit: .seconds(60))
-        let started: HTTPDaemon
         do throws(HTTPDaemon.StartError) {
-            started = try HTTPDaemon(settings, handler: handler)
+            daemon = try HTTPDaemon(
+                host: options.host, port: options.port, connectionsMax: options.connectionsMax,
+                idleLimit: .seconds(60), handler: handler)
         } catch {
             pages.close()
             throw SiteServerError(error)
         }
         self.pages = pages
-        daemon = Locked(started)
-        port = started.port
         host = options.host
         // Detached, because it lives as long as the server, which cancels it. It sends beats, because a browser that is gone is
         // noticed only when something is written to it.
@@ -107,6 +98,9 @@ public final class ViewServer: Sendable {
     }
 
     deinit { stop() }
+
+    /// The port that the server listens on.
+    package var port: UInt16 { daemon.port }
 
     /// The address of the page, such as `http://127.0.0.1:8080/`.
     public var address: String {
@@ -122,11 +116,10 @@ public final class ViewServer: Sendable {
             ? nil : "whoever can reach \(host) port \(port) can see this page and press its buttons"
     }
 
-    /// Closes all connections and ends the server's threads. A second call does nothing. If it is called on one of these threads,
-    /// while a request is answered, it does not wait for that thread.
+    /// Closes all connections and ends the server's thread. A second call does nothing. If it is called on that thread, while a
+    /// request is answered, it does not wait for the thread.
     public func stop() {
         beats.cancel()
-        guard let daemon = daemon.withLock({ $0.take() }) else { return }
         pages.close()
         daemon.stop()
     }
