@@ -106,7 +106,7 @@ let tools = [
     library("LoopFuzzing", nodes + ["LoopCompatibility", "LoopFetch"], in: "Fuzzing"),
     program("loop-fuzz", ["LoopFuzzing"], in: "Fuzzing"),
     library("TestClocks", ["LoopCollections", "LoopTesting"], in: "Tests"),
-    library("TestFolders", nodes, in: "Tests"),
+    library("TestFolders", nodes + ["LoopView", "LoopApp"], in: "Tests"),
     library("TestDatabase", nodes + ["LoopPostgres"], in: "Tests"),
     .systemLibrary(name: "CGumbo", path: "Tests/CGumbo"),
 ]

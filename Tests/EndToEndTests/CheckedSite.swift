@@ -6,7 +6,7 @@ import TestFolders
 
 /// A site with a number of pages and known faults, on a server with some latency, so that a check takes a while.
 final class CheckedSite: Sendable {
-    let server: SiteServer
+    let server: ScriptedSite
     private let folder = TestFolder()
 
     init(pages: Int, latency: Duration) throws {
@@ -19,9 +19,7 @@ final class CheckedSite: Sendable {
             folder.write(
                 "p\(page).html", "<html><body>\(links)<a href=\"p\(page + 1).html\">next</a>\(anchors)</body></html>")
         }
-        var options = SiteServer.Options()
-        options.latency = latency
-        server = try SiteServer(folder: folder.path, options: options)
+        server = try ScriptedSite(folder: folder.path, latency: latency)
     }
 
     var url: String { "http://127.0.0.1:\(server.port)/p0.html" }

@@ -1,23 +1,15 @@
-import LoopApp
+import TestFolders
 import Testing
 
 @testable import LoopFetch
 
 /// A server whose every answer the test decides, and what to ask it with.
 struct Site {
-    let server: SiteServer
+    let server: ScriptedSite
     var root: String { "http://127.0.0.1:\(server.port)" }
 
-    init(
-        latency: Duration = .zero,
-        _ answer: @escaping @Sendable (_ path: String, _ method: String) -> SiteServer.Override?
-    )
-        throws
-    {
-        var options = SiteServer.Options()
-        options.latency = latency
-        options.handler = answer
-        server = try SiteServer(folder: "/", options: options)
+    init(latency: Duration = .zero, _ answer: @escaping ScriptedSite.Script) throws {
+        server = try ScriptedSite(folder: "/", latency: latency, script: answer)
     }
 }
 

@@ -3,12 +3,42 @@ internal import LoopApp
 internal import LoopCollections
 internal import LoopCore
 internal import LoopExamples
+internal import LoopNode
 
 /// Answers the requests to a ``StubServer``.
-final class StubRequestHandler: Sendable {
+final class StubRequestHandler: HTTPHandler {
     private struct Moving {
         var faults: FaultPlan
         var searches: RequestRate
+        var requests: [String: Int] = [:]
+    }
+
+    /// One request, whose answer is decided when it begins.
+    private final class Exchange: HTTPExchange {
+        /// The names that the server answers to.
+        private static let origin = OriginCheck.loopback("127.0.0.1")
+
+        /// The answer, or nil if the connection is closed.
+        private let reply: HTTPReply?
+        private var latency: Duration
+
+        init(_ answer: (reply: HTTPReply?, latency: Duration)) { (reply, latency) = answer }
+
+        func receive(_ piece: [UInt8]) {}
+
+        func answer(_ request: borrowing HTTPRequest) -> HTTPAnswer {
+            if latency > .zero {
+                defer { latency = .zero }
+                return .later(latency)
+            }
+            if let host = request.header("Host"), !Self.origin.isOurs(host: host) {
+                return .reply(.page(status: 421))
+            }
+            guard let reply else { return .drop }
+            return .reply(reply)
+        }
+
+        func end() {}
     }
 
     /// The number of films on a page.
@@ -24,33 +54,45 @@ final class StubRequestHandler: Sendable {
         moving = Locked(Moving(faults: faults, searches: searches))
     }
 
-    /// - Parameter path: the percent-encoded path.
-    func answer(_ path: String, at now: ContinuousClock.Instant) -> SiteServer.Override {
+    /// The number of requests for each path.
+    var requests: [String: Int] { moving.withLock { $0.requests } }
+
+    func begin(path: String, method: String) -> any HTTPExchange {
+        moving.withLock { $0.requests[path, default: 0] += 1 }
+        return Exchange(answer(path, at: .now))
+    }
+
+    /// The answer to a percent-encoded path, or nil to close the connection, and how long it takes.
+    private func answer(_ path: String, at now: ContinuousClock.Instant) -> (reply: HTTPReply?, latency: Duration) {
         let words = path.split(separator: "/").map { PercentEncoding.decode($0) }
-        let answer: SiteServer.Override
+        let reply: HTTPReply
         switch (words.first, words.count) {
-        case ("movies", 2): answer = page(words[1], of: movies)
+        case ("movies", 2): reply = page(words[1], of: movies)
         case ("movie", 2):
-            answer = Int(words[1]).flatMap { id in movies.first { $0.id == id } }.map(Self.json) ?? .status(404)
+            reply = Int(words[1]).flatMap { id in movies.first { $0.id == id } }.map(Self.json) ?? .page(status: 404)
         case ("search", 3):
             if let wait = moving.withLock({ $0.searches.take(at: now) }) {
-                return .status(429, retryAfterSeconds: max(1, Int(wait.components.seconds) + 1))
+                return (Self.busy(seconds: max(1, Int(wait.components.seconds) + 1)), .zero)
             }
-            answer = page(words[2], of: found(words[1]))
-        default: return .status(404)
+            reply = page(words[2], of: found(words[1]))
+        default: return (.page(status: 404), .zero)
         }
         switch moving.withLock({ $0.faults.next() }) {
-        case nil: return answer
-        case .slow: return answer.after(Self.slowness)
-        case .error: return .status(500)
-        case .busy: return .status(429, retryAfterSeconds: 1)
-        case .drop: return .drop
+        case nil: return (reply, .zero)
+        case .slow: return (reply, Self.slowness)
+        case .error: return (.page(status: 500), .zero)
+        case .busy: return (Self.busy(seconds: 1), .zero)
+        case .drop: return (nil, .zero)
         }
     }
 
-    private func page(_ number: String, of films: [StubData.Film]) -> SiteServer.Override {
+    private static func busy(seconds: Int) -> HTTPReply {
+        .page(status: 429, headers: [("Retry-After", String(seconds))])
+    }
+
+    private func page(_ number: String, of films: [StubData.Film]) -> HTTPReply {
         let count = max(1, (films.count + Self.pageLength - 1) / Self.pageLength)
-        guard let number = Int(number), (1...count).contains(number) else { return .status(404) }
+        guard let number = Int(number), (1...count).contains(number) else { return .page(status: 404) }
         let onPage = films.dropFirst((number - 1) * Self.pageLength).prefix(Self.pageLength)
         return Self.json(
             Movies.Answer(
@@ -67,9 +109,10 @@ final class StubRequestHandler: Sendable {
         }
     }
 
-    private static func json(_ value: some Encodable) -> SiteServer.Override {
-        guard let bytes = try? CBOR.encode(value), let text = try? CBOR.json(bytes) else { return .status(500) }
-        return .text(text, contentType: "application/json")
+    private static func json(_ value: some Encodable) -> HTTPReply {
+        guard let bytes = try? CBOR.encode(value), let text = try? CBOR.json(bytes) else { return .page(status: 500) }
+        let headers = [("Content-Type", "application/json")] + HTTPReply.siteHeaders
+        return HTTPReply(status: 200, headers: headers, body: Array(text.utf8))
     }
 }
 

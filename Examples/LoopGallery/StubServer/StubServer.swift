@@ -1,4 +1,5 @@
 internal import LoopApp
+internal import LoopNode
 
 /// A small HTTP server for the examples, with data of the repository and faults on request.
 ///
@@ -16,7 +17,8 @@ package final class StubServer: Sendable {
         case movies
     }
 
-    private let server: SiteServer
+    private let handler: StubRequestHandler
+    private let daemon: HTTPDaemon
 
     /// Starts a server on the loopback address.
     /// - Parameters:
@@ -27,21 +29,25 @@ package final class StubServer: Sendable {
     package init(
         data: String, port: UInt16 = 0, faults: FaultPlan = FaultPlan(), searchesPerSecond: Double = 2
     ) throws {
-        let handler = StubRequestHandler(
+        handler = StubRequestHandler(
             movies: try StubData.movies(in: data), faults: faults,
             searches: RequestRate(perSecond: searchesPerSecond, burst: 3))
-        var options = SiteServer.Options()
-        options.listsFolders = false
-        options.handler = { path, _ in handler.answer(path, at: .now) }
-        server = try SiteServer(folder: data, port: port, options: options)
+        do throws(HTTPDaemon.StartError) {
+            daemon = try HTTPDaemon(
+                host: "127.0.0.1", port: port, connectionsMax: 4096, idleLimit: .seconds(60), handler: handler)
+        } catch {
+            throw SiteServerError(error)
+        }
     }
 
+    deinit { stop() }
+
     /// The root URL of the server, with its closing slash.
-    package var address: String { "http://127.0.0.1:\(server.port)/" }
+    package var address: String { "http://127.0.0.1:\(daemon.port)/" }
 
     /// The number of requests for each path.
-    package var requests: [String: Int] { server.requests }
+    package var requests: [String: Int] { handler.requests }
 
     /// Closes all connections. A second call does nothing.
-    package func stop() { server.stop() }
+    package func stop() { daemon.stop() }
 }

@@ -19,10 +19,9 @@ struct SiteFolder: Sendable {
 
     /// File names need not be UTF-8.
     private let root: [UInt8]
-    private let listsFolders: Bool
 
     /// - Throws: `folderUnreadable`.
-    init(_ folder: String, listsFolders: Bool) throws(SiteServerError) {
+    init(_ folder: String) throws(SiteServerError) {
         do throws(SystemError) {
             _ = try Descriptor(opening: folder, O_RDONLY | O_DIRECTORY)
         } catch {
@@ -32,7 +31,6 @@ struct SiteFolder: Sendable {
             throw Self.unreadable(folder, SystemError.lastText)
         }
         root = path == [Self.slash] ? [] : path
-        self.listsFolders = listsFolders
     }
 
     private static func unreadable(_ folder: String, _ reason: String) -> SiteServerError {
@@ -73,7 +71,6 @@ struct SiteFolder: Sendable {
             } catch {
                 guard Self.status(of: error.code) == 404 else { throw error }
             }
-            guard listsFolders else { return .failure(status: 404) }
             let title = String(decoding: decoded, as: UTF8.self)
             return .listing(FolderListing.html(title: title, names: try names(in: name)))
         default: return .failure(status: 404)

@@ -1,4 +1,4 @@
-internal import LoopNode
+package import LoopNode
 
 /// Why a server could not be started.
 public struct SiteServerError: Error, Equatable, Sendable, CustomStringConvertible {
@@ -18,7 +18,7 @@ public struct SiteServerError: Error, Equatable, Sendable, CustomStringConvertib
     /// What went wrong, with which value, and what to do, in one line.
     public let description: String
 
-    init(_ error: HTTPDaemon.StartError) {
+    package init(_ error: HTTPDaemon.StartError) {
         switch error {
         case .hostUnknown(let text): self.init(.hostUnknown, text)
         case .addressUnavailable(let text): self.init(.addressUnavailable, text)

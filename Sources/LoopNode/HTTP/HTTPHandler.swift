@@ -20,7 +20,7 @@ package protocol HTTPExchange: AnyObject {
 /// The answer to a request.
 package enum HTTPAnswer: ~Copyable {
     /// These bytes.
-    case bytes([UInt8], status: Int, headers: [(String, String)])
+    case reply(HTTPReply)
     /// The first bytes of an open file, which are not copied through this process.
     case file(Descriptor, bytes: UInt64, headers: [(String, String)])
     /// The bytes of the source, until it ends.

@@ -20,12 +20,12 @@ package enum HTTPResponse {
             resting(delay)
             return .YES
         case .drop: return .NO
-        case .bytes(let body, let status, let headers):
-            let response = unsafe body.withUnsafeBytes { body in
+        case .reply(let reply):
+            let response = unsafe reply.body.withUnsafeBytes { body in
                 unsafe MHD_create_response_from_buffer(
                     body.count, UnsafeMutableRawPointer(mutating: body.baseAddress), .RESPMEM_MUST_COPY)
             }
-            return unsafe queue(response, status, headers, on: connection)
+            return unsafe queue(response, reply.status, reply.headers, on: connection)
         case .file(let file, let bytes, let headers):
             // The response owns its own descriptor, and sends the file without copying it through this process.
             let copy = fcntl(file.number, F_DUPFD_CLOEXEC, 0)

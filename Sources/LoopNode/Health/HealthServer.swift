@@ -112,11 +112,13 @@ private final class HealthHandler: HTTPHandler {
         var headers: [(String, String)] = []
 
         var answer: HTTPAnswer {
-            .bytes(
-                Array(text.utf8), status: status,
-                headers: headers + [
-                    ("Content-Type", type), ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
-                ])
+            .reply(
+                HTTPReply(
+                    status: status,
+                    headers: headers + [
+                        ("Content-Type", type), ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
+                    ],
+                    body: Array(text.utf8)))
         }
     }
 

@@ -3,8 +3,6 @@ import LoopCollections
 import TestFolders
 import Testing
 
-@testable import LoopApp
-
 /// Servers that end while they are in the middle of something.
 @Suite(.timeLimit(.minutes(5))) struct `A server that stops` {
     /// libmicrohttpd 0.9.75 ends the process where one thread refuses a malformed request while another stops the daemon.
@@ -12,13 +10,11 @@ import Testing
         await #expect(processExitsWith: .success) {
             let folder = TestFolder()
             let port = Locked<UInt16>(0)
-            var options = SiteServer.Options()
-            options.handler = { _, _ in
+            let server = try ScriptedSite(folder: folder.path) { _, _ in
                 // The request goes on when the server is being stopped for certain.
                 while (try? Connection(port: port.withLock { $0 })) != nil { sched_yield() }
                 return nil
             }
-            let server = try SiteServer(folder: folder.path, options: options)
             port.withLock { [number = server.port] in $0 = number }
             let connection = try Connection(port: server.port)
             connection.send("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nno length\r\n")
@@ -30,13 +26,11 @@ import Testing
 
     @Test func `may be told so by a request of its own`() throws {
         let folder = TestFolder()
-        let running = Locked<SiteServer?>(nil)
-        var options = SiteServer.Options()
-        options.handler = { _, _ in
+        let running = Locked<ScriptedSite?>(nil)
+        let server = try ScriptedSite(folder: folder.path) { _, _ in
             running.withLock { $0.take() }?.stop()
             return nil
         }
-        let server = try SiteServer(folder: folder.path, options: options)
         running.withLock { $0 = server }
         let connection = try Connection(port: server.port)
         connection.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -46,9 +40,7 @@ import Testing
 
     @Test func `leaves no client waiting, however long its request would have`() throws {
         let folder = TestFolder()
-        var options = SiteServer.Options()
-        options.latency = .seconds(3600)
-        let server = try SiteServer(folder: folder.path, options: options)
+        let server = try ScriptedSite(folder: folder.path, latency: .seconds(3600))
         let connections = try (0..<30).map { _ in try Connection(port: server.port) }
         for connection in connections { connection.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") }
         while server.requestCount < 30 { sched_yield() }
@@ -62,14 +54,13 @@ import Testing
     @Test func `gets no signals but those of its own faults`() throws {
         let folder = TestFolder()
         let masks = Locked<[sigset_t]>([])
-        var options = SiteServer.Options()
-        options.handler = { _, _ in
+        let server = try ScriptedSite(folder: folder.path) { _, _ in
             var mask = sigset_t()
             pthread_sigmask(SIG_BLOCK, nil, &mask)
             masks.withLock { [mask] in $0.append(mask) }
             return nil
         }
-        _ = try ask(SiteServer(folder: folder.path, options: options), "GET / HTTP/1.1")
+        _ = try ask(server, "GET / HTTP/1.1")
         var mask = try #require(masks.withLock { $0 }.first)
         for signal in [SIGTERM, SIGINT, SIGHUP, SIGCHLD, SIGPIPE] { #expect(sigismember(&mask, signal) == 1) }
         for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT] { #expect(sigismember(&mask, fault) == 0) }

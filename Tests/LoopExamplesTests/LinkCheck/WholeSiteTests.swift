@@ -1,6 +1,6 @@
 import Foundation
-import LoopApp
 import LoopCore
+import TestFolders
 import Testing
 
 @testable import LoopExamples
@@ -10,10 +10,9 @@ import Testing
         .appending(path: "Fixtures")
 
     /// The folder, with answers that no folder gives.
-    private func server() throws -> SiteServer {
-        var options = SiteServer.Options()
+    private func server() throws -> ScriptedSite {
         let busy = Countdown(1)
-        options.handler = { path, method in
+        return try ScriptedSite(folder: Self.fixtures.appending(path: "site").path) { path, method in
             switch path {
             case "/moved": .redirect(to: "/moved-again", status: 301)
             case "/moved-again": .redirect(to: "pages/a.html")
@@ -28,7 +27,6 @@ import Testing
             default: nil
             }
         }
-        return try SiteServer(folder: Self.fixtures.appending(path: "site").path, options: options)
     }
 
     private func check(_ arguments: [String]) async throws -> Outcome {
@@ -111,9 +109,8 @@ import Testing
     }
 
     @Test func `a host is not asked more at a time than is wanted`() async throws {
-        var options = SiteServer.Options()
-        options.latency = .milliseconds(5)
-        let server = try SiteServer(folder: Self.fixtures.appending(path: "site").path, options: options)
+        let server = try ScriptedSite(
+            folder: Self.fixtures.appending(path: "site").path, latency: .milliseconds(5))
         defer { server.stop() }
         _ = try await check(["http://127.0.0.1:\(server.port)/", "--host-concurrency=2"])
         #expect(server.concurrencyMax == 2)

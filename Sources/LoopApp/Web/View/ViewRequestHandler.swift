@@ -119,5 +119,5 @@ final class ViewRequestHandler: HTTPHandler {
 }
 
 extension ViewReply {
-    fileprivate var answer: HTTPAnswer { .bytes(Array(body.utf8), status: status, headers: headers) }
+    fileprivate var answer: HTTPAnswer { .reply(HTTPReply(status: status, headers: headers, body: Array(body.utf8))) }
 }

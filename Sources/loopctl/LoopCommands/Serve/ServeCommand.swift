@@ -30,10 +30,8 @@ enum ServeCommand {
     {
         let signals = try SignalPipe.ofProcess()
         let address = arguments[bind]
-        var options = SiteServer.Options()
-        options.latency = arguments[latency]
         let server = try SiteServer(
-            folder: arguments[folder], host: address.host, port: address.port, options: options)
+            folder: arguments[folder], host: address.host, port: address.port, latency: arguments[latency])
         let bound = HostAndPort(host: address.host, port: server.port)
         StandardError.line("loopctl: serving \(arguments[folder]) at http://\(bound)/")
         if !bound.isLoopback {
