@@ -1,4 +1,3 @@
-internal import LoopApp
 internal import LoopNode
 
 /// A small HTTP server for the examples, with data of the repository and faults on request.
@@ -32,12 +31,8 @@ package final class StubServer: Sendable {
         handler = StubRequestHandler(
             movies: try StubData.movies(in: data), faults: faults,
             searches: RequestRate(perSecond: searchesPerSecond, burst: 3))
-        do throws(HTTPDaemon.StartError) {
-            daemon = try HTTPDaemon(
-                host: "127.0.0.1", port: port, connectionsMax: 4096, idleLimit: .seconds(60), handler: handler)
-        } catch {
-            throw SiteServerError(error)
-        }
+        daemon = try HTTPDaemon(
+            host: "127.0.0.1", port: port, connectionsMax: 4096, idleLimit: .seconds(60), handler: handler)
     }
 
     deinit { stop() }

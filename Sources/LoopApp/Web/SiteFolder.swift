@@ -20,23 +20,17 @@ struct SiteFolder: Sendable {
     /// File names need not be UTF-8.
     private let root: [UInt8]
 
-    /// - Throws: `folderUnreadable`.
+    /// - Throws: `SiteServerError` if the folder cannot be read.
     init(_ folder: String) throws(SiteServerError) {
         do throws(SystemError) {
             _ = try Descriptor(opening: folder, O_RDONLY | O_DIRECTORY)
         } catch {
-            throw Self.unreadable(folder, error.text)
+            throw SiteServerError(unreadable: folder, error.text)
         }
         guard let path = FileSystem.resolved(Array(folder.utf8)) else {
-            throw Self.unreadable(folder, SystemError.lastText)
+            throw SiteServerError(unreadable: folder, SystemError.lastText)
         }
         root = path == [Self.slash] ? [] : path
-    }
-
-    private static func unreadable(_ folder: String, _ reason: String) -> SiteServerError {
-        SiteServerError(
-            .folderUnreadable,
-            "cannot serve the folder \"\(folder)\": \(reason); give a folder that can be read")
     }
 
     /// Finds what the path of a URL (percent-encoded, from the first slash on) leads to.

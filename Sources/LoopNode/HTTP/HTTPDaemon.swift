@@ -20,12 +20,12 @@ internal import LoopCollections
 /// `MHD_queue_response` reports success and queues nothing. Refusing a malformed request then reads through a null pointer
 /// (`transmit_error_response_len`). It also ends the process if a connection is suspended at that moment.
 @safe package final class HTTPDaemon: @unchecked Sendable {
-    /// Why a daemon could not be started: what went wrong, with which value, and what to do, in one line.
-    package enum StartError: Error {
-        /// The host is neither an address of this machine nor a name of one.
-        case hostUnknown(String)
-        /// The address could not be bound: another process uses it, or it is not allowed.
-        case addressUnavailable(String)
+    /// Why a daemon could not be started.
+    package struct StartError: Error, CustomStringConvertible {
+        /// Whether the address could not be bound: another process uses it, or it is not allowed.
+        package let isAddressUnavailable: Bool
+        /// What went wrong, with which value, and what to do, in one line.
+        package let description: String
     }
 
     // Connections belong to libmicrohttpd. Here they are only passed on.
@@ -68,7 +68,9 @@ internal import LoopCollections
         handler: any HTTPHandler
     ) throws(StartError) {
         func unavailable(_ reason: String) -> StartError {
-            .addressUnavailable("cannot listen on \(host) port \(port): \(reason); give another port, or 0 for any")
+            StartError(
+                isAddressUnavailable: true,
+                description: "cannot listen on \(host) port \(port): \(reason); give another port, or 0 for any")
         }
         self.handler = handler
         do throws(SystemError) {
@@ -83,8 +85,10 @@ internal import LoopCollections
         let result = unsafe getaddrinfo(host, String(port), &hints, &found)
         guard result == 0, let found = unsafe found, let address = unsafe found.pointee.ai_addr else {
             let reason = unsafe String(cString: gai_strerror(result))
-            throw .hostUnknown(
-                "cannot listen on \"\(host)\": \(reason); give an address of this machine, such as 127.0.0.1")
+            throw StartError(
+                isAddressUnavailable: false,
+                description:
+                    "cannot listen on \"\(host)\": \(reason); give an address of this machine, such as 127.0.0.1")
         }
         defer { unsafe freeaddrinfo(found) }
         var flags = MHD_USE_EPOLL.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue

@@ -63,9 +63,7 @@ final class HealthServer: Sendable {
                 connectionsPerAddress: isLocal ? 0 : Self.connectionsPerAddress, idleLimit: Self.idleLimit,
                 handler: handler)
         } catch {
-            switch error {
-            case .hostUnknown(let text), .addressUnavailable(let text): throw .configuration("--http: \(text)")
-            }
+            throw .configuration("--http: \(error)")
         }
         let host = endpoint.host.contains(":") ? "[\(endpoint.host)]" : endpoint.host
         address = "\(host):\(daemon.port)"
@@ -93,33 +91,15 @@ private final class HealthHandler: HTTPHandler {
         func receive(_ piece: [UInt8]) {}
 
         func answer(_ request: borrowing HTTPRequest) -> HTTPAnswer {
-            if let refusal = handler.refusal(of: request, path, method) { return refusal.answer }
+            if let refusal = handler.refusal(of: request, path, method) { return .reply(refusal) }
             let (inquiry, askedAt) = inquiry ?? (handler.source.ask(), .now)
             self.inquiry = (inquiry, askedAt)
-            if let report = inquiry.report() { return handler.answer(request, path, report).answer }
+            if let report = inquiry.report() { return .reply(handler.answer(request, path, report)) }
             guard ContinuousClock.now - askedAt >= HealthServer.patience else { return .later(.milliseconds(5)) }
-            return handler.answer(request, path, inquiry.reportWithoutAnswer()).answer
+            return .reply(handler.answer(request, path, inquiry.reportWithoutAnswer()))
         }
 
         func end() {}
-    }
-
-    /// The text of an answer.
-    struct Reply {
-        var status: Int
-        var text: String
-        var type = "text/plain; charset=utf-8"
-        var headers: [(String, String)] = []
-
-        var answer: HTTPAnswer {
-            .reply(
-                HTTPReply(
-                    status: status,
-                    headers: headers + [
-                        ("Content-Type", type), ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
-                    ],
-                    body: Array(text.utf8)))
-        }
     }
 
     let source: any HealthSource
@@ -134,20 +114,21 @@ private final class HealthHandler: HTTPHandler {
 
     func begin(path: String, method: String) -> any HTTPExchange { Exchange(self, path: path, method: method) }
 
-    func refusal(of request: borrowing HTTPRequest, _ path: String, _ method: String) -> Reply? {
+    func refusal(of request: borrowing HTTPRequest, _ path: String, _ method: String) -> HTTPReply? {
         if let origin, let host = request.header("Host"), !origin.isOurs(host: host) {
-            return Reply(status: 421, text: "this server does not answer to the name \(host)\n")
+            return Self.reply(status: 421, text: "this server does not answer to the name \(host)\n")
         }
         if let token, !Self.hasToken(request.header("Authorization"), token) {
-            return Reply(
+            return Self.reply(
                 status: 401, text: "the request needs the token: Authorization: Bearer TOKEN\n",
                 headers: [("WWW-Authenticate", "Bearer")])
         }
         guard Self.paths.contains(path) else {
-            return Reply(status: 404, text: "there is no \(path); there are \(Self.paths.joined(separator: ", "))\n")
+            return Self.reply(
+                status: 404, text: "there is no \(path); there are \(Self.paths.joined(separator: ", "))\n")
         }
         guard method == "GET" || method == "HEAD" else {
-            return Reply(status: 405, text: "only GET and HEAD are answered\n", headers: [("Allow", "GET, HEAD")])
+            return Self.reply(status: 405, text: "only GET and HEAD are answered\n", headers: [("Allow", "GET, HEAD")])
         }
         return nil
     }
@@ -168,7 +149,7 @@ private final class HealthHandler: HTTPHandler {
         return a.count == b.count && zip(a, b).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
-    func answer(_ request: borrowing HTTPRequest, _ path: String, _ report: HealthReport) -> Reply {
+    func answer(_ request: borrowing HTTPRequest, _ path: String, _ report: HealthReport) -> HTTPReply {
         switch path {
         case "/livez": return Self.reply(report.isLive)
         case "/readyz": return Self.reply(report.isReady)
@@ -177,28 +158,38 @@ private final class HealthHandler: HTTPHandler {
         case "/status.json":
             if report.leads == nil { return Self.reply(nil) }
             guard let json = report.json else { return Self.reply(report.isLive) }
-            return Reply(status: 200, text: json + "\n", type: "application/json")
+            return Self.reply(status: 200, text: json + "\n", type: "application/json")
         default:
             let isOpen = request.header("Accept")?.contains("application/openmetrics-text") ?? false
-            return Reply(
+            return Self.reply(
                 status: 200, text: MetricsText.text(report.metrics, isOpenMetrics: isOpen),
                 type: MetricsText.contentType(isOpenMetrics: isOpen))
         }
     }
 
-    private func standby(_ report: HealthReport, lagMax: String?) -> Reply {
+    private func standby(_ report: HealthReport, lagMax: String?) -> HTTPReply {
         guard let follows = report.follows else { return Self.reply(nil) }
         guard let lagMax, follows.verdict.isTrue else { return Self.reply(follows.verdict) }
         guard let limit = UInt64(lagMax) else {
-            return Reply(status: 400, text: "max-lag is a number of records, and not '\(lagMax)'\n")
+            return Self.reply(status: 400, text: "max-lag is a number of records, and not '\(lagMax)'\n")
         }
         if follows.lag <= limit { return Self.reply(follows.verdict) }
         return Self.reply(
             HealthReport.Verdict(isTrue: false, text: "it is \(follows.lag) records behind, and \(limit) are allowed"))
     }
 
-    private static func reply(_ verdict: HealthReport.Verdict?) -> Reply {
-        guard let verdict else { return Reply(status: 404, text: "this node is no reducer\n") }
-        return Reply(status: verdict.isTrue ? 200 : 503, text: verdict.text + "\n")
+    private static func reply(_ verdict: HealthReport.Verdict?) -> HTTPReply {
+        guard let verdict else { return Self.reply(status: 404, text: "this node is no reducer\n") }
+        return Self.reply(status: verdict.isTrue ? 200 : 503, text: verdict.text + "\n")
+    }
+
+    private static func reply(
+        status: Int, text: String, type: String = "text/plain; charset=utf-8", headers: [(String, String)] = []
+    ) -> HTTPReply {
+        let all =
+            headers + [
+                ("Content-Type", type), ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
+            ]
+        return HTTPReply(status: status, headers: all, body: Array(text.utf8))
     }
 }

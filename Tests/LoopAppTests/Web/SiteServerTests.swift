@@ -245,20 +245,20 @@ import Testing
 
     @Test func `what cannot be served is said before it starts`() throws {
         let missing = #expect(throws: SiteServerError.self) { try SiteServer(folder: "/nowhere/at/all") }
-        #expect(missing?.code == .folderUnreadable)
         #expect(
             missing?.description
                 == "cannot serve the folder \"/nowhere/at/all\": No such file or directory; give a folder that can be read"
         )
         let file = #expect(throws: SiteServerError.self) { try SiteServer(folder: folder.path + "/secret.txt") }
-        #expect(file?.code == .folderUnreadable)
+        #expect(file?.description.hasPrefix("cannot serve the folder") == true)
         let host = #expect(throws: SiteServerError.self) {
             try SiteServer(folder: folder.path, host: "no.such.invalid")
         }
-        #expect(host?.code == .hostUnknown)
+        #expect(host?.description.hasPrefix("cannot listen on \"no.such.invalid\": ") == true)
+        #expect(host?.isAddressUnavailable == false)
         let first = try SiteServer(folder: folder.path)
         let second = #expect(throws: SiteServerError.self) { try SiteServer(folder: folder.path, port: first.port) }
-        #expect(second?.code == .addressUnavailable)
+        #expect(second?.isAddressUnavailable == true)
         first.stop()
     }
 

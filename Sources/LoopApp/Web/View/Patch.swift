@@ -1,3 +1,4 @@
+internal import LoopNode
 internal import LoopView
 
 /// A changed part of a page, as it is now.
@@ -33,7 +34,7 @@ struct Patch: Equatable, Sendable {
 enum PageEvent {
     /// The changed parts, and the revision that they lead to.
     static func parts(_ patches: [Patch], revision: String) -> String {
-        let parts = patches.map { "[\(JSONString.quoted($0.id)),\(JSONString.quoted($0.html))]" }
+        let parts = patches.map { "[\(JSONText.quoted($0.id)),\(JSONText.quoted($0.html))]" }
         return "id: \(revision)\ndata: {\"parts\":[\(parts.joined(separator: ","))]}\n\n"
     }
 
@@ -42,26 +43,4 @@ enum PageEvent {
 
     /// A sign of life.
     static var beat: String { ": \n\n" }
-}
-
-enum JSONString {
-    /// A string as JSON, in one line.
-    static func quoted(_ text: String) -> String {
-        let digits = Array("0123456789abcdef")
-        var json = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": json += "\\\""
-            case "\\": json += "\\\\"
-            case "\n": json += "\\n"
-            case "\0"..."\u{1F}", "\u{7F}", "\u{2028}", "\u{2029}":
-                json += "\\u"
-                for shift in stride(from: 12, through: 0, by: -4) {
-                    json.append(digits[Int(scalar.value >> UInt32(shift) & 15)])
-                }
-            default: json.unicodeScalars.append(scalar)
-            }
-        }
-        return json + "\""
-    }
 }

@@ -50,54 +50,51 @@ final class ViewRequestHandler: HTTPHandler {
     private func answer(_ exchange: Exchange, _ request: borrowing HTTPRequest) -> HTTPAnswer {
         guard origin.isOurs(host: request.header("Host")) else {
             let text = "This server does not answer to that name. Give it the name as an allowed host."
-            return ViewReply.text(421, text).answer
+            return .reply(.line(421, text))
         }
         switch (exchange.method, exchange.path) {
-        case ("GET", "/"), ("HEAD", "/"): return page(request).answer
+        case ("GET", "/"), ("HEAD", "/"): return .reply(page(request))
         case ("GET", "/events"): return stream(request)
-        case ("POST", "/"): return act(exchange, request).answer
-        case ("GET", "/loop.js"):
-            return ViewReply.asset(ViewScript.text, "text/javascript; charset=utf-8").answer
-        case ("GET", "/loop.css"):
-            return ViewReply.asset(ViewStyle.text, "text/css; charset=utf-8").answer
-        case ("GET", "/favicon.ico"): return ViewReply(status: 204).answer
-        case (_, "/"), (_, "/events"): return ViewReply.text(405, "That cannot be done here.").answer
-        default: return ViewReply.text(404, "There is nothing here.").answer
+        case ("POST", "/"): return .reply(act(exchange, request))
+        case ("GET", "/loop.js"): return .reply(.asset(ViewScript.text, "text/javascript; charset=utf-8"))
+        case ("GET", "/loop.css"): return .reply(.asset(ViewStyle.text, "text/css; charset=utf-8"))
+        case ("GET", "/favicon.ico"): return .reply(.view(204))
+        case (_, "/"), (_, "/events"): return .reply(.line(405, "That cannot be done here."))
+        default: return .reply(.line(404, "There is nothing here."))
         }
     }
 
     // MARK: Answers
 
-    private func page(_ request: borrowing HTTPRequest) -> ViewReply {
+    private func page(_ request: borrowing HTTPRequest) -> HTTPReply {
         guard let (page, session) = pages.pageOrNew(request.cookie("loop"), newSession: SessionName.new)
         else {
-            return .text(503, "There are too many visitors at the moment. Come again in a while.")
+            return .line(503, "There are too many visitors at the moment. Come again in a while.")
         }
         let (html, revision) = page.now()
-        var reply = ViewReply(
-            status: 200, type: "text/html; charset=utf-8",
-            body: ViewPage.html(title: title, revision: revision, view: html))
+        var reply = HTTPReply.asset(
+            ViewPage.html(title: title, revision: revision, view: html), "text/html; charset=utf-8")
         if let session {
             reply.headers.append(("Set-Cookie", "loop=\(session); Path=/; HttpOnly; SameSite=Strict"))
         }
         return reply
     }
 
-    private func act(_ exchange: Exchange, _ request: borrowing HTTPRequest) -> ViewReply {
+    private func act(_ exchange: Exchange, _ request: borrowing HTTPRequest) -> HTTPReply {
         guard origin.isSameOrigin(request) else {
-            return .text(403, "This was sent by another site's page, and has done nothing.")
+            return .line(403, "This was sent by another site's page, and has done nothing.")
         }
-        if exchange.isTooLarge { return .text(413, "That is too much text at once.") }
+        if exchange.isTooLarge { return .line(413, "That is too much text at once.") }
         let form = FormBody(exchange.body)
         let isScript = form["do"] != nil
         guard let page = pages.page(request.cookie("loop")) else {
             // The script reloads the page. Without the script, the browser is redirected to it.
-            return isScript ? .text(410, "This page is no longer there.") : .seeOther
+            return isScript ? .line(410, "This page is no longer there.") : .seeOther
         }
         if isScript {
-            guard let action = PagePost.action(form) else { return .text(400, "That is not an action.") }
+            guard let action = PagePost.action(form) else { return .line(400, "That is not an action.") }
             return page.perform(action)
-                ? ViewReply(status: 204) : .text(409, "That is not there any more.")
+                ? .view(204) : .line(409, "That is not there any more.")
         }
         for action in PagePost.edits(form) { _ = page.perform(action) }
         if let action = PagePost.press(form, in: page.tree()) { _ = page.perform(action) }
@@ -106,18 +103,14 @@ final class ViewRequestHandler: HTTPHandler {
 
     private func stream(_ request: borrowing HTTPRequest) -> HTTPAnswer {
         guard origin.isSameOrigin(request, allowsUnknown: true) else {
-            return ViewReply.text(403, "This was asked for by another site's page.").answer
+            return .reply(.line(403, "This was asked for by another site's page."))
         }
         guard let page = pages.page(request.cookie("loop")) else {
-            return ViewReply(status: 200, type: "text/event-stream", body: PageEvent.reload).answer
+            return .reply(.asset(PageEvent.reload, "text/event-stream"))
         }
         let stream = EventStream(request.connection) { page.remove($0) }
         page.add(stream, from: request.header("Last-Event-ID") ?? request.query("revision") ?? "")
         let headers = [("Content-Type", "text/event-stream"), ("X-Accel-Buffering", "no")]
-        return .stream(stream, headers: headers + ViewReply.commonHeaders)
+        return .stream(stream, headers: headers + HTTPReply.viewHeaders)
     }
-}
-
-extension ViewReply {
-    fileprivate var answer: HTTPAnswer { .reply(HTTPReply(status: status, headers: headers, body: Array(body.utf8))) }
 }

@@ -55,7 +55,7 @@ struct Preparation: Sendable {
     private static func serve(_ folder: String) throws(SiteServerError) -> SiteServer {
         do {
             return try SiteServer(folder: folder, port: SitePort.port(of: folder))
-        } catch  where error.code == .addressUnavailable {
+        } catch  where error.isAddressUnavailable {
             return try SiteServer(folder: folder)
         }
     }
