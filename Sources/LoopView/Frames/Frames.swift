@@ -16,19 +16,19 @@ public struct Frames<Content: View>: AsyncSequence, Sendable {
     public typealias Failure = Never
 
     private let view: Content
-    private let frames: FrameClock
+    private let interval: Duration
     private let now: @Sendable () -> MonotonicTime
     private let sleep: @Sendable (MonotonicTime) async throws -> Void
 
     /// - Parameters:
     ///   - view: the view to draw.
-    ///   - perSecond: the largest number of trees per second.
+    ///   - perSecond: the largest number of trees per second, from 1 to 1000.
     ///   - clock: measures the time between frames; a test can pass its own clock.
     public init<C: Clock>(
         of view: Content, perSecond: Int = 30, clock: C = ContinuousClock()
     ) where C.Duration == Duration {
         self.view = view
-        frames = FrameClock(framesPerSecond: perSecond)
+        interval = .nanoseconds(1_000_000_000 / Swift.min(Swift.max(perSecond, 1), 1000))
         let begin = clock.now
         now = { MonotonicTime.zero + begin.duration(to: clock.now) }
         sleep = { try await clock.sleep(until: begin.advanced(by: $0 - .zero), tolerance: nil) }
@@ -36,40 +36,29 @@ public struct Frames<Content: View>: AsyncSequence, Sendable {
 
     /// Begins an iteration, with a frame rate of its own. The first tree is the view at that moment.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(view: Tracked { [view] in ViewTree(view) }, frames: frames, now: now, sleep: sleep)
+        Iterator(view: Tracked { [view] in ViewTree(view) }, interval: interval, now: now, sleep: sleep)
     }
 
     /// Iterates over trees.
     public struct Iterator: AsyncIteratorProtocol {
         var view: Tracked<ViewTree>
-        var frames: FrameClock
+        /// The least time between two trees.
+        let interval: Duration
         let now: @Sendable () -> MonotonicTime
         let sleep: @Sendable (MonotonicTime) async throws -> Void
-        private var isFirst = true
-
-        init(
-            view: Tracked<ViewTree>, frames: FrameClock, now: @escaping @Sendable () -> MonotonicTime,
-            sleep: @escaping @Sendable (MonotonicTime) async throws -> Void
-        ) {
-            self.view = view
-            self.frames = frames
-            self.now = now
-            self.sleep = sleep
-        }
+        /// When the view was last read, or nil before the first time.
+        var last: MonotonicTime?
 
         /// Waits for a change, then for the next frame, and reads the view. The first call does not wait for a change.
         /// - Returns: nil once the task is cancelled.
         public mutating func next() async -> ViewTree? {
-            if isFirst {
-                isFirst = false
-            } else if await !view.changed() {
-                return nil
+            if let last {
+                guard await view.changed() else { return nil }
+                while now() < last + interval {
+                    guard (try? await sleep(last + interval)) != nil else { return nil }
+                }
             }
-            frames.changed(at: now())
-            while let deadline = frames.deadline {
-                if frames.advance(to: now()) { break }
-                guard (try? await sleep(deadline)) != nil else { return nil }
-            }
+            last = now()
             // Read after the pause, so that the tree has every change that happened during it.
             return view.read()
         }

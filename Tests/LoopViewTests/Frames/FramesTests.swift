@@ -28,6 +28,44 @@ import Testing
         #expect(await second == "1001")
     }
 
+    @Test func `40 after a pause a change is drawn at once`() async {
+        var frames = Frames(of: page(), perSecond: 10, clock: clock).makeAsyncIterator()
+        #expect(await frames.next()?.plainText() == "0")
+        clock.advance(to: .milliseconds(100))
+        store.send(event: .add(1))
+        // Time stands still, so a frame that waited would not come.
+        #expect(await frames.next()?.plainText() == "1")
+    }
+
+    @Test(arguments: 0..<20)
+    func `40 whatever the times, frames keep their distance and the last change is drawn`(seed: UInt64) async {
+        var random = SeededRandom(seed: seed)
+        let perSecond = Int.random(in: 20...1000, using: &random)
+        let interval = Duration.nanoseconds(1_000_000_000 / perSecond)
+        var frames = Frames(of: page(), perSecond: perSecond, clock: clock).makeAsyncIterator()
+        #expect(await frames.next()?.plainText() == "0")
+        var now = Duration.zero
+        var count = 0
+        for _ in 0..<100 {
+            let due = now + interval
+            now += .milliseconds(Int64.random(in: 0...60, using: &random))
+            clock.advance(to: now)
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                store.send(event: .add(1))
+                count += 1
+            }
+            async let tree = frames.next()?.plainText()
+            if now < due {
+                await clock.sleeper(until: due)
+                store.send(event: .add(1))
+                count += 1
+                now = due
+                clock.advance(to: now)
+            }
+            #expect(await tree == "\(count)")
+        }
+    }
+
     @Test func `40 a change while a frame is drawn is followed by another frame`() async {
         var frames = Frames(of: page(), perSecond: 1000, clock: clock).makeAsyncIterator()
         #expect(await frames.next()?.plainText() == "0")
