@@ -1,5 +1,7 @@
+import LoopCluster
 public import LoopCore
 import LoopCollections
+import LoopJournal
 public import LoopNode
 public import LoopWire
 package import ZMQ
@@ -384,8 +386,15 @@ public enum LocalJournal: Sendable {
 
     var place: JournalPlace {
         switch self {
-        case .memory: KeptRecords().place
+        case .memory: Self.inMemory
         case .file(let path): .file(path)
         }
+    }
+
+    private static var inMemory: JournalPlace {
+        let records = MemoryRecords { History(SystemRandom.uint64() | 1) }
+        return JournalPlace(
+            path: { _ in nil }, open: { _ throws(JournalError) in try records.open() },
+            read: { _, _ throws(JournalError) in records.reader })
     }
 }

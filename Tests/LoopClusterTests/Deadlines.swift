@@ -77,7 +77,7 @@ struct DeadlineBench {
     ) throws {
         self.time = time
         self.records = records
-        var journal = MemoryJournal(history: Self.history, keepsMax: records.count)
+        var journal = try MemoryRecords { Self.history }.open()
         var configuration = ReducerConfiguration()
         configuration.acceptsClock = acceptsClock
         _ = try journal.append(records, through: UInt64(records.count))

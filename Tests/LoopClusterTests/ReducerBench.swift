@@ -30,7 +30,7 @@ struct ReducerBench {
         onMine: @escaping @Sendable () -> Void = {}
     ) throws {
         self.time = time
-        var journal = MemoryJournal(history: history, keepsMax: records.count)
+        var journal = try MemoryRecords { history }.open()
         _ = try journal.append(records, through: UInt64(records.count))
         let recovery = try Recovery(
             Lamps(policy: policy, onMine: onMine, hasFailing: hasFailing), from: journal, coder: CBORCoder(),

@@ -121,7 +121,7 @@ private struct Second: Adding {
     }
 
     private func shown(_ seq: UInt64, of records: [Record], by definition: some Adding) throws -> Int {
-        var journal = MemoryJournal(history: History(8), keepsMax: records.count)
+        var journal = try MemoryRecords { History(8) }.open()
         _ = try journal.append(records, through: UInt64(records.count))
         return try Recovery(showing: Seq(seq), of: journal, definition, coder: coder).journaled.state(of: definition)
     }

@@ -175,7 +175,7 @@ import Testing
     }
 
     private func memory(_ records: [Record]) throws -> MemoryJournal {
-        var journal = MemoryJournal(history: ReducerBench.history, keepsMax: records.count)
+        var journal = try MemoryRecords { ReducerBench.history }.open()
         _ = try journal.append(records, through: UInt64(records.count))
         return journal
     }

@@ -27,8 +27,7 @@ struct KeptPlace {
         case .memory:
             place = JournalPlace(
                 path: { _ in nil },
-                open: { _ throws(JournalError) in MemoryJournal(history: Examples.history, keepsMax: 10_000) },
-                read: nil)
+                open: { _ throws(JournalError) in try MemoryRecords { Examples.history }.open() }, read: nil)
             others = place
         case .file:
             place = .file(folder.journal)

@@ -106,7 +106,7 @@ struct FusedReducer {
     /// A start on such a journal.
     static func replay(_ events: [Fuses.Event], note: CrashNote) throws {
         let records = try Self.journal(events)
-        var journal = MemoryJournal(history: history, keepsMax: records.count)
+        var journal = try MemoryRecords { history }.open()
         _ = try journal.append(records, through: UInt64(records.count))
         _ = try Recovery(Fuses(), from: journal, coder: CBORCoder(), note: note)
     }
