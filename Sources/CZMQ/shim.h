@@ -23,7 +23,6 @@ static inline int loopzmq_context_set(void *context, int option, int value) {
     LOOPZMQ_CALL(zmq_ctx_set(context, option, value));
 }
 
-static inline int loopzmq_context_shutdown(void *context) { LOOPZMQ_CALL(zmq_ctx_shutdown(context)); }
 
 static inline int loopzmq_context_term(void *context) { LOOPZMQ_CALL(zmq_ctx_term(context)); }
 
@@ -57,7 +56,7 @@ static inline int loopzmq_receive(zmq_msg_t *message, void *socket) {
     LOOPZMQ_CALL(zmq_msg_recv(message, socket, ZMQ_DONTWAIT));
 }
 
-// The same, but waits for a frame: until there is one, or until the context was terminated.
+// The same, but waits for a frame: until there is one, or until the context ends.
 static inline int loopzmq_await(zmq_msg_t *message, void *socket) { LOOPZMQ_CALL(zmq_msg_recv(message, socket, 0)); }
 
 // Reports the socket's events at an inproc endpoint, or ends the reports if it is null. Failed binds are not reported:

@@ -13,7 +13,7 @@ enum Multipart {
     ///   - message: receives one frame after another.
     ///   - waits: whether to wait for a message, until the context ends.
     /// - Returns: the frames, or nil if there is no message now.
-    /// - Throws: ``ZMQError`` if the context was terminated.
+    /// - Throws: ``ZMQError``.
     static func receive(
         from socket: UnsafeMutableRawPointer, by message: borrowing Message, waits: Bool
     ) throws(ZMQError) -> [[UInt8]]? {
@@ -29,7 +29,7 @@ enum Multipart {
     }
 
     /// Queues a message; never waits.
-    /// - Throws: ``ZMQError`` if the context was terminated, or if there is no space.
+    /// - Throws: ``ZMQError`` if there is no space.
     static func send(_ frames: [[UInt8]], to socket: UnsafeMutableRawPointer) throws(ZMQError) {
         for (index, frame) in frames.enumerated() {
             let result = unsafe loopzmq_send(socket, frame, frame.count, index + 1 < frames.count ? 1 : 0)

@@ -88,7 +88,7 @@ package struct PollSet: ~Copyable {
     ///
     /// - Parameter milliseconds: 0 checks and returns at once; nil waits without limit.
     /// - Returns: the number of items that are ready.
-    /// - Throws: ``ZMQError``. Its ``ZMQError/isTerminated`` is true if the context of a watched socket was terminated.
+    /// - Throws: ``ZMQError``.
     @discardableResult
     package mutating func wait(milliseconds: Int?) throws(ZMQError) -> Int {
         let ends = milliseconds.map { $0 > 0 ? monotonicMilliseconds() + $0 : 0 }

@@ -10,7 +10,7 @@ extension Socket {
     /// Takes the next message if there is one, and never waits. The socket must not be a router.
     ///
     /// - Returns: false if there is none now, or if only malformed ones came. Then the poll set shows the rest.
-    /// - Throws: ``ZMQError`` if the context was terminated, or if sockets of this kind do not receive.
+    /// - Throws: ``ZMQError`` if sockets of this kind do not receive.
     package mutating func receive(into message: inout Message) throws(ZMQError) -> Bool {
         precondition(kind != .router, "a router's messages have a sender; use receive(from:into:)")
         message.isAuthenticated = isAuthenticating
@@ -25,7 +25,7 @@ extension Socket {
     /// Takes the next message of a router, if there is one, with the routing ID of its sender. Never waits.
     ///
     /// - Returns: false if there is none now, or if only malformed ones came. Then the poll set shows the rest.
-    /// - Throws: ``ZMQError`` if the context was terminated.
+    /// - Throws: ``ZMQError``.
     package mutating func receive(
         from peer: inout RoutingID, into message: inout Message
     ) throws(ZMQError) -> Bool {

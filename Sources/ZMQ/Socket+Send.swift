@@ -15,19 +15,13 @@ package enum SendResult: Sendable, Equatable {
 
 extension Socket {
     /// Queues a copy of the bytes as one message. Never waits.
-    /// - Throws: ``ZMQError`` if the context was terminated, or if sockets of this kind do not send.
+    /// - Throws: ``ZMQError`` if sockets of this kind do not send.
     package mutating func send(_ bytes: [UInt8]) throws(ZMQError) -> SendResult {
         try unsafe result(loopzmq_send(raw, bytes, bytes.count, 0))
     }
 
-    /// Queues a copy of the bytes as one message. Never waits.
-    /// - Throws: ``ZMQError`` if the context was terminated, or if sockets of this kind do not send.
-    package mutating func send(_ bytes: RawSpan) throws(ZMQError) -> SendResult {
-        try unsafe result(bytes.withUnsafeBytes { unsafe loopzmq_send(raw, $0.baseAddress, $0.count, 0) })
-    }
-
     /// Queues a copy of the bytes for one peer of a router. Never waits.
-    /// - Throws: ``ZMQError`` if the context was terminated.
+    /// - Throws: ``ZMQError``.
     package mutating func send(_ bytes: [UInt8], to peer: RoutingID) throws(ZMQError) -> SendResult {
         precondition(kind == .router, "only a router sends to a routing ID, this is a \(kind) socket")
         // The first frame chooses the peer. It can meet a full queue or a missing peer; the second frame cannot.

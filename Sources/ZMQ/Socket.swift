@@ -23,7 +23,7 @@ internal import Linux
 
     /// Creates a socket that is neither bound nor connected.
     /// - Parameter options: settings for the life of the socket.
-    /// - Throws: ``ZMQError`` if there are too many sockets or files, if the context was terminated, or if the security options
+    /// - Throws: ``ZMQError`` if there are too many sockets or files, or if the security options
     ///   cannot be applied.
     package init(
         _ kind: SocketKind, in context: ZMQContext, options: SocketOptions = SocketOptions()
@@ -100,14 +100,14 @@ internal import Linux
     }
 
     /// Stops listening at an endpoint that ``bind(_:)`` returned. Existing connections stay.
-    /// - Throws: ``ZMQError`` if the socket is not bound there, or if the context was terminated.
+    /// - Throws: ``ZMQError`` if the socket is not bound there.
     package mutating func unbind(_ endpoint: String) throws(ZMQError) {
         try unsafe check(loopzmq_unbind(raw, endpoint), .unbind, endpoint)
         handle.didUnbind(endpoint)
     }
 
     /// Connects to an endpoint, now and whenever the connection is lost. The peer may bind later.
-    /// - Throws: ``ZMQError`` if the endpoint is malformed or the context was terminated, but not if no peer is there.
+    /// - Throws: ``ZMQError`` if the endpoint is malformed, but not if no peer is there.
     package mutating func connect(_ endpoint: String) throws(ZMQError) {
         try handle.security.check(.connect, endpoint)
         try setFamily(for: endpoint, .connect)
@@ -115,7 +115,7 @@ internal import Linux
     }
 
     /// Ends the connection to an endpoint, and drops the messages that are queued for it.
-    /// - Throws: ``ZMQError`` if the socket was not connected there, or if the context was terminated.
+    /// - Throws: ``ZMQError`` if the socket was not connected there.
     package mutating func disconnect(_ endpoint: String) throws(ZMQError) {
         try unsafe check(loopzmq_disconnect(raw, endpoint), .disconnect, endpoint)
     }
@@ -135,16 +135,10 @@ internal import Linux
 
     /// Subscribes to every message that starts with these bytes. A prefix has at most 245 bytes, because libzmq 4.3.4 has an error
     /// with longer ones.
-    /// - Throws: ``ZMQError`` if the socket is not a `sub`, or if the context was terminated.
+    /// - Throws: ``ZMQError`` if the socket is not a `sub`.
     package mutating func subscribe(_ prefix: [UInt8]) throws(ZMQError) {
         precondition(prefix.count <= 245, "a topic prefix has at most 245 bytes, not \(prefix.count)")
         try unsafe check(loopzmq_set(raw, ZMQ_SUBSCRIBE, prefix, prefix.count), .subscribe)
-    }
-
-    /// Cancels one ``subscribe(_:)`` of this prefix.
-    /// - Throws: ``ZMQError`` if the socket is not a `sub`, or if the context was terminated.
-    package mutating func unsubscribe(_ prefix: [UInt8]) throws(ZMQError) {
-        try unsafe check(loopzmq_set(raw, ZMQ_UNSUBSCRIBE, prefix, prefix.count), .unsubscribe)
     }
 
     private func check(_ result: Int32, _ operation: ZMQError.Operation, _ endpoint: String? = nil) throws(ZMQError) {

@@ -1,32 +1,29 @@
 internal import CZMQ
 
 /// An event of a socket's connection, as libzmq's monitor reports it. The descriptors of ended connections are reused.
-package struct SocketEvent: Sendable, Equatable {
-    /// What happened, with the descriptor of the connection or the `errno` if libzmq reports it.
-    package enum Kind: Sendable, Equatable {
-        /// A connection to the endpoint was made. The handshake follows.
-        case connected(descriptor: Int32)
-        /// The connection is tried again after a pause.
-        case connectRetried(after: Duration)
-        /// The socket listens.
-        case listening(descriptor: Int32)
-        /// A peer has connected. The handshake follows.
-        case accepted(descriptor: Int32)
-        /// A peer could not be accepted, as when the process has too many descriptors open.
-        case acceptFailed(code: Int32)
-        /// The socket does not listen any more.
-        case closed(descriptor: Int32)
-        /// A connection has ended after its handshake, or during it.
-        case disconnected(descriptor: Int32)
-        /// The last event, because the socket is closed.
-        case monitorStopped
-        /// A handshake is complete, so the peer may send and receive. libzmq does not say on which connection.
-        case handshakeSucceeded
-        /// A handshake has failed.
-        case handshakeFailed(HandshakeFailure)
-        /// Another event: a connection that could not be made at once, a failed close, or one of a newer libzmq.
-        case other(number: UInt16, value: Int32)
-    }
+package enum SocketEvent: Sendable, Equatable {
+    /// A connection to the endpoint was made. The handshake follows.
+    case connected
+    /// The connection is tried again after a pause.
+    case connectRetried
+    /// The socket listens.
+    case listening(descriptor: Int32)
+    /// A peer has connected. The handshake follows.
+    case accepted(descriptor: Int32)
+    /// A peer could not be accepted, as when the process has too many descriptors open.
+    case acceptFailed
+    /// The socket does not listen any more.
+    case closed(descriptor: Int32)
+    /// A connection has ended after its handshake, or during it.
+    case disconnected(descriptor: Int32)
+    /// The last event, because the socket is closed.
+    case monitorStopped
+    /// A handshake is complete, so the peer may send and receive. libzmq does not say on which connection.
+    case handshakeSucceeded
+    /// A handshake has failed.
+    case handshakeFailed(HandshakeFailure)
+    /// Another event: a connection that could not be made at once, a failed close, or one of a newer libzmq.
+    case other
 
     /// The reason why a handshake has failed.
     package enum HandshakeFailure: Sendable, Equatable {
@@ -40,17 +37,6 @@ package struct SocketEvent: Sendable, Equatable {
         case notAdmitted(status: Int32)
     }
 
-    /// What happened.
-    package let kind: Kind
-    /// The endpoint of this side, such as `tcp://127.0.0.1:7710`.
-    package let endpoint: String
-
-    /// Creates an event from its parts.
-    package init(_ kind: Kind, at endpoint: String) {
-        self.kind = kind
-        self.endpoint = endpoint
-    }
-
     /// Reads the frames: number and value in 2 and 4 bytes, the lowest byte first, then the endpoint.
     init?(_ frames: [[UInt8]]) {
         guard frames.count == 2, frames[0].count == 6 else { return nil }
@@ -59,19 +45,16 @@ package struct SocketEvent: Sendable, Equatable {
         }
         let event: UInt16 = number(frames[0][..<2])
         let value: Int32 = number(frames[0][2...])
-        kind = Kind(event, value)
-        endpoint = String(decoding: frames[1], as: UTF8.self)
+        self.init(event, value)
     }
-}
 
-extension SocketEvent.Kind {
     init(_ number: UInt16, _ value: Int32) {
         switch Int32(number) {
-        case ZMQ_EVENT_CONNECTED: self = .connected(descriptor: value)
-        case ZMQ_EVENT_CONNECT_RETRIED: self = .connectRetried(after: .milliseconds(Int64(value)))
+        case ZMQ_EVENT_CONNECTED: self = .connected
+        case ZMQ_EVENT_CONNECT_RETRIED: self = .connectRetried
         case ZMQ_EVENT_LISTENING: self = .listening(descriptor: value)
         case ZMQ_EVENT_ACCEPTED: self = .accepted(descriptor: value)
-        case ZMQ_EVENT_ACCEPT_FAILED: self = .acceptFailed(code: value)
+        case ZMQ_EVENT_ACCEPT_FAILED: self = .acceptFailed
         case ZMQ_EVENT_CLOSED: self = .closed(descriptor: value)
         case ZMQ_EVENT_DISCONNECTED: self = .disconnected(descriptor: value)
         case ZMQ_EVENT_MONITOR_STOPPED: self = .monitorStopped
@@ -81,7 +64,7 @@ extension SocketEvent.Kind {
             self = .handshakeFailed(.mechanismMismatch)
         case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL: self = .handshakeFailed(.protocolError(code: value))
         case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH: self = .handshakeFailed(.notAdmitted(status: value))
-        default: self = .other(number: number, value: value)
+        default: self = .other
         }
     }
 }

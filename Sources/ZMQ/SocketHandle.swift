@@ -56,7 +56,7 @@ internal import Synchronization
     }
 
     /// The operations that are possible now. This clears the descriptor.
-    /// - Throws: ``ZMQError`` if the context was terminated.
+    /// - Throws: ``ZMQError``.
     func readiness() throws(ZMQError) -> Readiness {
         guard let raw = unsafe raw else { return [] }
         var events: Int32 = 0

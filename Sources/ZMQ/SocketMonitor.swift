@@ -16,7 +16,7 @@ package struct SocketMonitor: ~Copyable {
 
     /// Starts to watch. Create it before the socket is bound or connected, because it does not report earlier events.
     /// - Parameter eventsMax: how many events may wait to be read, at least 1. libzmq adds 1000 of its own.
-    /// - Throws: ``ZMQError`` if there are too many sockets or files, or if the context was terminated.
+    /// - Throws: ``ZMQError`` if there are too many sockets or files.
     package init(_ socket: borrowing Socket, eventsMax: Int = 65_536) throws(ZMQError) {
         var options = SocketOptions()
         options.receiveMessagesMax = eventsMax
@@ -36,7 +36,7 @@ package struct SocketMonitor: ~Copyable {
     deinit { watched.stopTelling(reader.handle) }
 
     /// Takes the next event if there is one, and never waits. ``PollSet`` does.
-    /// - Throws: ``ZMQError`` if the context was terminated.
+    /// - Throws: ``ZMQError``.
     package mutating func next() throws(ZMQError) -> SocketEvent? {
         while true {
             reader.handle.hidden = [.readable, .writable]

@@ -66,7 +66,7 @@ package final class SocketWatch {
         let signals = signals
         do throws(SystemError) {
             try SystemThread.start(name, stackBytes: 1 << 20) {
-                // A failure means that the context and its sockets have ended.
+                // Without libzmq, the watch has nothing to read.
                 try? unsafe Self.run(readers, signals, tell, pulse)
                 // From here on the thread has no monitor. The last owner of a monitor uses its socket.
                 signals.ended.signal()

@@ -5,9 +5,6 @@ package import LoopKeys
 package struct ZAPRequest: Sendable, Equatable {
     /// The domain of the socket at which the peer connects, from its ``SocketSecurity``.
     package let domain: String
-    /// The address of the peer: an IP address without the port, or `localhost:UID:GID:PID` for `ipc://`. Log it, but base no
-    /// decision on it.
-    package let address: String
     /// The key of the peer.
     package let key: PublicKey
     /// Identifies the question in its answer.
@@ -30,7 +27,6 @@ package struct ZAPRequest: Sendable, Equatable {
         }
         return .success(
             ZAPRequest(
-                domain: String(decoding: frames[2], as: UTF8.self), address: String(decoding: frames[3], as: UTF8.self),
-                key: key, requestID: requestID))
+                domain: String(decoding: frames[2], as: UTF8.self), key: key, requestID: requestID))
     }
 }

@@ -43,12 +43,6 @@ internal import Linux
         unsafe self.handle = handle
     }
 
-    /// Wakes every call that waits on a socket of this context. From now on all of them fail with ``ZMQError/isTerminated``. May be
-    /// called from any thread, and more than once.
-    package func terminate() {
-        _ = unsafe loopzmq_context_shutdown(handle)
-    }
-
     /// Creates a libzmq socket.
     func makeSocket(_ kind: SocketKind) throws(ZMQError) -> UnsafeMutableRawPointer {
         guard let socket = unsafe zmq_socket(handle, kind.code) else {

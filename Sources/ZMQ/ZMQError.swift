@@ -29,8 +29,6 @@ package struct ZMQError: Error, Sendable, Equatable, CustomStringConvertible {
         case disconnect = "disconnect from"
         /// Adding a prefix to a `sub`.
         case subscribe = "subscribe"
-        /// Removing a prefix from a `sub`.
-        case unsubscribe = "unsubscribe"
         /// Queueing a message.
         case send = "send"
         /// Taking a message.
@@ -54,9 +52,6 @@ package struct ZMQError: Error, Sendable, Equatable, CustomStringConvertible {
         self.code = code
         self.endpoint = endpoint
     }
-
-    /// Whether the context was terminated. The owner then closes its sockets and ends.
-    package var isTerminated: Bool { code == ETERM }
 
     /// The meaning of the code, as the system words it.
     package var text: String { unsafe String(cString: zmq_strerror(code)) }

@@ -76,11 +76,8 @@ final class Relay: Sendable {
             }
             while try publisher.receive(into: &message) {
                 let topic = Array(message.copy().dropFirst())
-                if message.copy().first == 1 {
-                    try subscriber.subscribe(topic)
-                } else {
-                    try subscriber.unsubscribe(topic)
-                }
+                // What nobody subscribes to any more ends at the publisher.
+                if message.copy().first == 1 { try subscriber.subscribe(topic) }
             }
             while try subscriber.receive(into: &message) {
                 if !isDeaf { _ = try publisher.send(message.copy()) }

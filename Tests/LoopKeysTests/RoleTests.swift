@@ -8,10 +8,7 @@ import Testing
         .worker: [.readStatus, .join, .runEffects],
         .observer: [.readStatus, .join, .followUpdates, .fetchStates, .followTransitions],
         .sender: [.readStatus, .join, .sendEvents, .explainEvents],
-        .admin: [
-            .readStatus, .readHistory, .readSchema, .retryEffects, .quarantine, .schedules, .trim, .drain, .shutDown,
-            .stepDown,
-        ],
+        .admin: [.readStatus, .readHistory, .readSchema, .retryEffects, .quarantine, .schedules, .trim, .stepDown],
         .reducer: [],
     ]
 

@@ -104,7 +104,7 @@ import ZMQ
         try before.connect(endpoint)
         try say("before", by: &before)
         #expect(try hear(&server).text == "before")
-        while try next(&monitor).kind != .handshakeSucceeded {}
+        while try next(&monitor) != .handshakeSucceeded {}
 
         guarded.admissions.revoke(keys.publicKey)
         // Asked is only at the handshake: the reader of the message has to look at its key.

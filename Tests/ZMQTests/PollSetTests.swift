@@ -102,33 +102,6 @@ import ZMQ
         try again.bind("inproc://closed")
     }
 
-    @Test func `terminating the context wakes a wait for ever, and every call says so`() async throws {
-        let context = self.context
-        let (ready, announce) = AsyncStream.makeStream(of: Void.self)
-        async let outcome: ZMQError? = withCheckedContinuation { continuation in
-            startThread {
-                do {
-                    var pull = try Socket(.pull, in: context)
-                    try pull.bind("inproc://waiting")
-                    var set = PollSet()
-                    set.add(pull)
-                    announce.finish()
-                    try set.wait(milliseconds: nil)
-                    continuation.resume(returning: nil)
-                } catch {
-                    continuation.resume(returning: error as? ZMQError)
-                }
-            }
-        }
-        for await _ in ready {}
-        context.terminate()
-        let error = await outcome
-        #expect(error?.isTerminated == true)
-        context.terminate()
-        let late = try #require(throws: ZMQError.self) { _ = try Socket(.pull, in: context) }
-        #expect(late.isTerminated)
-    }
-
     @Test func `a signal does not shorten a wait`() async throws {
         // A handler without SA_RESTART, so that the wait is interrupted and not restarted by the system.
         var action = sigaction()

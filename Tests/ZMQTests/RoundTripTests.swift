@@ -58,10 +58,6 @@ import ZMQ
         for text in ["a1", "c1", "b1"] { try deliver(text, by: &publisher) }
         #expect(try next(&subscriber) == "a1")
         #expect(try next(&subscriber) == "b1")
-        try subscriber.unsubscribe([UInt8]("a"))
-        #expect(try next(&publisher) == "\u{0}a")
-        for text in ["a2", "b2"] { try deliver(text, by: &publisher) }
-        #expect(try next(&subscriber) == "b2")
     }
 
     @Test func `a pair talks both ways`() throws {
@@ -93,7 +89,7 @@ import ZMQ
         set.add(pull)
         for length in [0, 1, 33, 34, 5000, 2] {
             let sent = [UInt8](repeating: UInt8(length & 0xFF), count: length)
-            #expect(try push.send(sent.span.bytes) == .sent)
+            #expect(try push.send(sent) == .sent)
             try #require(try set.wait(milliseconds: patienceMilliseconds) == 1)
             #expect(try pull.receive(into: &message))
             #expect(message.count == length)

@@ -70,7 +70,7 @@ import Testing
         try deliver(largest, by: &client)
         #expect(try next(&server) == largest)
         try deliver(largest + "x", by: &client)
-        while true { if case .disconnected = try next(&monitor).kind { break } }
+        while true { if case .disconnected = try next(&monitor) { break } }
         var other = try guarded.client(.push, try guarded.admitted())
         try other.connect(endpoint)
         try deliver("of another client", by: &other)
@@ -92,7 +92,7 @@ import Testing
         }
         let asked = guarded.admissions.asked
         #expect(asked.count == 1)
-        #expect(asked.first?.domain == "loop.pull" && asked.first?.address == "127.0.0.1")
+        #expect(asked.first?.domain == "loop.pull")
         #expect(asked.first?.key == keys.publicKey)
     }
 
@@ -135,23 +135,20 @@ import Testing
             init(_ end: AsyncStream<Void>.Continuation) { self.end = end }
             deinit { end.finish() }
         }
-        for terminates in [false, true] {
-            let (released, end) = AsyncStream.makeStream(of: Void.self)
-            func openAndClose() throws {
-                let witness = Witness(end)
-                let context = try ZMQContext(authenticator: { _ in withExtendedLifetime(witness) { .admit() } })
-                var options = SocketOptions()
-                options.security = .server(secretKey: guarded.keys.secretKey, domain: "loop")
-                var server = try Socket(.pull, in: context, options: options)
-                var client = try guarded.client(.push, try KeyPair())
-                try client.connect(try server.bind("tcp://127.0.0.1:*"))
-                try deliver("x", by: &client)
-                #expect(try next(&server) == "x")
-                if terminates { context.terminate() }
-            }
-            try openAndClose()
-            // Ends when the thread has let go of the authenticator.
-            for await _ in released {}
+        let (released, end) = AsyncStream.makeStream(of: Void.self)
+        func openAndClose() throws {
+            let witness = Witness(end)
+            let context = try ZMQContext(authenticator: { _ in withExtendedLifetime(witness) { .admit() } })
+            var options = SocketOptions()
+            options.security = .server(secretKey: guarded.keys.secretKey, domain: "loop")
+            var server = try Socket(.pull, in: context, options: options)
+            var client = try guarded.client(.push, try KeyPair())
+            try client.connect(try server.bind("tcp://127.0.0.1:*"))
+            try deliver("x", by: &client)
+            #expect(try next(&server) == "x")
         }
+        try openAndClose()
+        // Ends when the thread has let go of the authenticator.
+        for await _ in released {}
     }
 }

@@ -29,7 +29,7 @@ import Testing
         try watch.start(
             "watch",
             tell: { number, event in
-                switch event.kind {
+                switch event {
                 case .accepted: log.add("\(number) accepted")
                 case .disconnected: log.add("\(number) disconnected")
                 default: break
@@ -65,7 +65,7 @@ import Testing
         try watch.start(
             "watch",
             tell: { _, event in
-                if case .disconnected = event.kind { log.add("\(log.pulses.load(ordering: .relaxed))") }
+                if case .disconnected = event { log.add("\(log.pulses.load(ordering: .relaxed))") }
             },
             pulse: {
                 log.pulses.add(1, ordering: .relaxed)
@@ -78,15 +78,5 @@ import Testing
         }
         watch.stop()
         #expect(log.pulses.load(ordering: .relaxed) == 1)
-    }
-
-    @Test func `ends with its context, and can be stopped then`() throws {
-        let guarded = try Guarded()
-        let pull = try Socket(.pull, in: guarded.context)
-        let watch = try SocketWatch()
-        try watch.add(pull)
-        try watch.start("watch", tell: { _, _ in }, pulse: { 10_000 })
-        guarded.context.terminate()
-        watch.stop()
     }
 }

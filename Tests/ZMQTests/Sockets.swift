@@ -63,7 +63,7 @@ func next(_ monitor: inout SocketMonitor) throws -> SocketEvent {
 func nextFailure(_ monitor: inout SocketMonitor) throws -> SocketEvent.HandshakeFailure {
     while true {
         let event = try next(&monitor)
-        try #require(event.kind != .handshakeSucceeded)
-        if case .handshakeFailed(let failure) = event.kind { return failure }
+        try #require(event != .handshakeSucceeded)
+        if case .handshakeFailed(let failure) = event { return failure }
     }
 }

@@ -24,7 +24,7 @@ import Testing
         let key = try #require(PublicKey(bytes: Self.keyBytes))
         #expect(
             try ZAPRequest.parse(Self.request).get()
-                == ZAPRequest(domain: "loop.router", address: "127.0.0.1", key: key, requestID: [UInt8]("7")))
+                == ZAPRequest(domain: "loop.router", key: key, requestID: [UInt8]("7")))
     }
 
     @Test func `admit with the key as user ID, and with properties in the order of their names`() throws {

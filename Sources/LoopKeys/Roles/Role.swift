@@ -38,8 +38,7 @@ package enum Role: String, CaseIterable, Hashable, Sendable, Codable {
         case .followUpdates, .fetchStates, .followTransitions: self == .observer
         case .sendEvents, .explainEvents: self == .sender
         case .runEffects: self == .worker
-        case .readHistory, .readSchema, .retryEffects, .quarantine, .schedules, .trim, .drain, .shutDown, .stepDown:
-            self == .admin
+        case .readHistory, .readSchema, .retryEffects, .quarantine, .schedules, .trim, .stepDown: self == .admin
         }
     }
 }

@@ -28,10 +28,6 @@ package enum Verb: CaseIterable, Hashable, Sendable {
     case schedules
     /// To remove the journal's records before a seq.
     case trim
-    /// To make a worker end its effects and start no others.
-    case drain
-    /// To end the reducer.
-    case shutDown
     /// To make the reducer let a standby lead.
     case stepDown
 
@@ -52,8 +48,6 @@ package enum Verb: CaseIterable, Hashable, Sendable {
         case .quarantine: "see or change the quarantine"
         case .schedules: "see or steer schedules"
         case .trim: "trim the journal"
-        case .drain: "drain workers"
-        case .shutDown: "end the reducer"
         case .stepDown: "have the reducer step down"
         }
     }

@@ -134,7 +134,7 @@ final class ConnectionWatch: Sendable {
     func take(_ event: SocketEvent, of socket: ReducerSocket) {
         let now = SystemClock.monotonic
         state.withLock { state in
-            switch event.kind {
+            switch event {
             case .accepted(let descriptor):
                 if state.gate.take(at: now) { state.setGate() }
                 // It may have ended already, and its number may be a known connection of another socket.

@@ -61,7 +61,7 @@ struct Handshakes: Equatable {
     mutating func redial() { isOver = false }
 
     mutating func take(_ event: SocketEvent) {
-        switch event.kind {
+        switch event {
         case .handshakeSucceeded: (obstacle, isOver, isSuccessful) = (nil, false, true)
         case .handshakeFailed(.notAdmitted(status: 300)): break
         case .handshakeFailed(.notAdmitted):

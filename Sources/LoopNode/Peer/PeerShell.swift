@@ -289,7 +289,7 @@ struct PeerShell: ~Copyable {
         case .connect(let introduction):
             do {
                 try connect(introduction)
-            } catch let error as ZMQError where !error.isTerminated {
+            } catch let error as ZMQError {
                 noteBadAddress(error)
                 driver.machine.couldNotConnect()
             }

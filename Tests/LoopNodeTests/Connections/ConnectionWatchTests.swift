@@ -76,9 +76,7 @@ import ZMQ
         watch.listen(at: [.router: router.address, .collector: collector.address])
     }
 
-    private func tell(_ kind: SocketEvent.Kind, of socket: ReducerSocket) {
-        watch.take(SocketEvent(kind, at: ""), of: socket)
-    }
+    private func tell(_ event: SocketEvent, of socket: ReducerSocket) { watch.take(event, of: socket) }
 
     @Test func `asks the system whose a descriptor is when another socket's event comes late`() throws {
         let one = try collector.connection()
@@ -142,11 +140,11 @@ import ZMQ
         limits.connectionsPerSecond = 8
         let watch = ConnectionWatch(limits: limits)
         watch.listen(at: [.router: router.address])
-        watch.take(SocketEvent(.listening(descriptor: router.descriptor), at: ""), of: .router)
+        watch.take(.listening(descriptor: router.descriptor), of: .router)
         let one = try router.connection()
         #expect(router.isReachable(within: 2000))
-        watch.take(SocketEvent(.accepted(descriptor: one.own), at: ""), of: .router)
-        watch.take(SocketEvent(.accepted(descriptor: one.own), at: ""), of: .router)
+        watch.take(.accepted(descriptor: one.own), of: .router)
+        watch.take(.accepted(descriptor: one.own), of: .router)
         #expect(!router.isReachable(within: 50))
         #expect(watch.takeCounts() == [.connectionsPutOff: 1])
         try one.bring(10)

@@ -11,19 +11,16 @@ import ZMQ
 
     init() throws { keys = PeerKeys(own: try KeyPair(), reducer: try KeyPair().publicKey) }
 
-    private func handshakes(_ keys: PeerKeys?, _ kinds: [SocketEvent.Kind]) -> Handshakes {
+    private func handshakes(_ keys: PeerKeys?, _ events: [SocketEvent]) -> Handshakes {
         var handshakes = Handshakes(keys: keys)
-        for kind in kinds { handshakes.take(SocketEvent(kind, at: "tcp://r:1")) }
+        for event in events { handshakes.take(event) }
         return handshakes
     }
 
-    private let ended: [SocketEvent.Kind] = [
-        .other(number: 2, value: EINPROGRESS), .connected(descriptor: 7), .handshakeFailed(.noDetail(code: EPIPE)),
-        .connectRetried(after: .milliseconds(50)),
+    private let ended: [SocketEvent] = [
+        .other, .connected, .handshakeFailed(.noDetail(code: EPIPE)), .connectRetried,
     ]
-    private let refused: [SocketEvent.Kind] = [
-        .other(number: 2, value: EINPROGRESS), .closed(descriptor: 7), .connectRetried(after: .milliseconds(50)),
-    ]
+    private let refused: [SocketEvent] = [.other, .closed(descriptor: 7), .connectRetried]
 
     @Test func `that end without a reason say nothing of keys`() {
         for keys in [nil, keys] {
@@ -33,24 +30,19 @@ import ZMQ
     }
 
     @Test func `that succeed before the connection ends, again and again, show that the other side ends them`() {
-        let one: [SocketEvent.Kind] = [
-            .connected(descriptor: 7), .handshakeSucceeded, .disconnected(descriptor: 7),
-            .connectRetried(after: .milliseconds(50)),
-        ]
+        let one: [SocketEvent] = [.connected, .handshakeSucceeded, .disconnected(descriptor: 7), .connectRetried]
         #expect(handshakes(nil, one + one).obstacle == nil)
         #expect(handshakes(nil, one + one + one).obstacle == .ended)
-        #expect(handshakes(nil, one + one + one + [.connected(descriptor: 7), .handshakeSucceeded]).obstacle == nil)
+        #expect(handshakes(nil, one + one + one + [.connected, .handshakeSucceeded]).obstacle == nil)
         #expect(handshakes(nil, one + one + refused + one).obstacle == nil)
     }
 
     @Test func `say nothing of what listened there once, when nothing does any more`() {
         #expect(handshakes(keys, ended + ended + ended + refused).obstacle == nil)
         #expect(handshakes(keys, ended + ended + refused + ended).obstacle == nil)
-        #expect(
-            handshakes(keys, [.connected(descriptor: 7), .handshakeFailed(.mechanismMismatch)]).obstacle
-                == .reducerWithoutKeys)
-        #expect(
-            handshakes(nil, [.connected(descriptor: 7), .handshakeFailed(.mechanismMismatch)]).obstacle == .keysNeeded)
+        let mismatch: [SocketEvent] = [.connected, .handshakeFailed(.mechanismMismatch)]
+        #expect(handshakes(keys, mismatch).obstacle == .reducerWithoutKeys)
+        #expect(handshakes(nil, mismatch).obstacle == .keysNeeded)
         #expect(handshakes(nil, [.handshakeFailed(.mechanismMismatch)] + refused).obstacle == nil)
     }
 
