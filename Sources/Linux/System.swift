@@ -100,30 +100,3 @@ package enum System {
         guard loop_enter_network(namespace.number) == 0 else { throw SystemError("enter the network namespace") }
     }
 }
-
-/// A date and a time of day in UTC.
-package struct CalendarTime: Equatable, Sendable {
-    /// The year.
-    package let year: Int
-    /// The month, 1…12, and the day in it, 1…31.
-    package let month, day: Int
-    /// The day of the week, from Sunday, 0…6.
-    package let weekday: Int
-    /// The time of day: 0…23, 0…59, 0…60.
-    package let hour, minute, second: Int
-
-    /// - Parameter seconds: the time in seconds since 1970.
-    /// - Returns: nil if the year is out of range.
-    package init?(seconds: Int) {
-        var seconds = seconds
-        var parts = unsafe tm()
-        guard unsafe gmtime_r(&seconds, &parts) != nil else { return nil }
-        year = unsafe Int(parts.tm_year) + 1900
-        month = unsafe Int(parts.tm_mon) + 1
-        day = unsafe Int(parts.tm_mday)
-        weekday = unsafe Int(parts.tm_wday)
-        hour = unsafe Int(parts.tm_hour)
-        minute = unsafe Int(parts.tm_min)
-        second = unsafe Int(parts.tm_sec)
-    }
-}

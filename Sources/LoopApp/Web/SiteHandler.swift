@@ -1,5 +1,5 @@
 package import LoopNode
-internal import Linux
+internal import LoopCore
 
 /// Answers requests with the files below one folder.
 package final class SiteHandler: HTTPHandler {
@@ -74,7 +74,7 @@ package final class SiteHandler: HTTPHandler {
 
     /// A time as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 section 5.6.7), whatever the locale.
     private func httpDate(_ seconds: Int) -> String {
-        guard let time = CalendarTime(seconds: seconds) else { return "Thu, 01 Jan 1970 00:00:00 GMT" }
+        let time = CivilTime(seconds: Int64(seconds))
         let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
         let months = [
             "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",

@@ -1,4 +1,3 @@
-import Linux
 package import LoopCore
 
 extension WallTime {
@@ -6,12 +5,12 @@ extension WallTime {
     package var text: String {
         guard (-62_135_596_800_000..<253_402_300_800_000).contains(milliseconds) else { return "?" }
         let thousandths = ((milliseconds % 1000) + 1000) % 1000
-        guard let time = CalendarTime(seconds: Int((milliseconds - thousandths) / 1000)) else { return "?" }
+        let time = CivilTime(seconds: milliseconds.flooredQuotient(by: 1000))
         func digits(_ number: Int, _ count: Int) -> String {
             let text = String(number)
             return String(repeating: "0", count: max(0, count - text.count)) + text
         }
-        let date = [digits(time.year, 4), digits(time.month, 2), digits(time.day, 2)]
+        let date = [digits(Int(time.year), 4), digits(time.month, 2), digits(time.day, 2)]
         let clock = [time.hour, time.minute, time.second].map { digits($0, 2) }
         let fraction = digits(Int(thousandths), 3)
         return "\(date.joined(separator: "-"))T\(clock.joined(separator: ":")).\(fraction)Z"
