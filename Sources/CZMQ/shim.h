@@ -23,7 +23,6 @@ static inline int loopzmq_context_set(void *context, int option, int value) {
     LOOPZMQ_CALL(zmq_ctx_set(context, option, value));
 }
 
-
 static inline int loopzmq_context_term(void *context) { LOOPZMQ_CALL(zmq_ctx_term(context)); }
 
 static inline int loopzmq_close(void *socket) { LOOPZMQ_CALL(zmq_close(socket)); }
