@@ -1,6 +1,17 @@
+import LoopCollections
+
 /// The effects of a lane that share a limit or a share.
 struct LaneGroup: Sendable {
-    typealias Ticket = TicketQueue.Ticket
+    /// The position of a waiting effect in its group. The smallest starts first.
+    struct Ticket: Comparable {
+        /// The time at which the effect began to wait, moved by its priority; 0 if there are no priorities.
+        var rank: Int64 = 0
+        /// A number that is given once, in ascending order.
+        var number: UInt64
+        /// The place of the effect in the table of all effects.
+        var place: Int32
+        static func < (a: Ticket, b: Ticket) -> Bool { a.rank != b.rank ? a.rank < b.rank : a.number < b.number }
+    }
 
     /// The condition of a group.
     enum Standing: Equatable {
@@ -37,7 +48,7 @@ struct LaneGroup: Sendable {
     var name: String?
     /// The number of its effects, waiting or running.
     var count = 0
-    var queue = TicketQueue()
+    var queue = BinaryHeap<Ticket>()
     var queuedCount = 0
     var runningCount = 0
     var bucket: TokenBucket?

@@ -55,12 +55,12 @@ struct SchedulerEntries: Sendable {
     }
 
     /// Whether an effect still waits in line with this ticket. No ticket is given twice.
-    func isQueued(_ ticket: TicketQueue.Ticket) -> Bool {
+    func isQueued(_ ticket: LaneGroup.Ticket) -> Bool {
         entries[Int(ticket.place)].ticket == ticket.number && entries[Int(ticket.place)].phase == .queued
     }
 
     /// The entry of an effect that still waits for its time with this ticket.
-    func delayed(_ ticket: TicketQueue.Ticket) -> Entry? {
+    func delayed(_ ticket: LaneGroup.Ticket) -> Entry? {
         guard let entry = self[ticket.place], entry.phase == .delayed, entry.ticket == ticket.number else { return nil }
         return entry
     }

@@ -21,7 +21,7 @@ struct SchedulerLane: Sendable {
         let priority: Int32
     }
 
-    private typealias Ticket = TicketQueue.Ticket
+    private typealias Ticket = LaneGroup.Ticket
     private typealias Group = LaneGroup
     private typealias Offer = LaneGroup.Offer
 
