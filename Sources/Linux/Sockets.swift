@@ -11,7 +11,7 @@ package enum Sockets {
 
     /// Sends one datagram to a Unix socket, without waiting.
     /// - Parameter path: its path, or an "@" and its name in the abstract namespace.
-    /// - Throws: ``SystemError`` if nobody receives there, or if the receiver's queue is full.
+    /// - Throws: ``SystemError`` if no process receives there, or if the receiver's queue is full.
     package static func send(_ bytes: [UInt8], toUnixSocket path: String) throws(SystemError) {
         let code = unsafe loop_unix_send(path, bytes, bytes.count)
         guard code == 0 else { throw SystemError("send to \(path)", code: -code) }

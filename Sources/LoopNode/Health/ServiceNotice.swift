@@ -22,7 +22,7 @@ package struct ServiceManager: Hashable, Sendable {
     var interval: Duration { min(.seconds(10), watchdog.map { $0 / 3 } ?? .seconds(10)) }
 
     /// Sends variables, one on each line.
-    /// - Throws: `SystemError` if nobody receives at the socket.
+    /// - Throws: `SystemError` if no process receives at the socket.
     func tell(_ lines: [String]) throws(SystemError) {
         try Sockets.send(Array(lines.joined(separator: "\n").utf8), toUnixSocket: socket)
     }

@@ -128,11 +128,10 @@ final class ReducerHost<Definition: LoopDefinition> {
     func answer(_ failure: JournalFailure) throws {
         var answers: [(route: [UInt8], messages: [ToPeer])] = []
         let allowed = ring?.allowed
-        try sockets.drainControl(for: .milliseconds(5)) { request, route, principal, _ in
-            guard case .router(let id) = route, let request, principal.may(.readStatus, allowed) else {
-                return
-            }
-            answers.append((id, try failure.answer(to: request, Definition.self)))
+        try sockets.drainControl(for: .milliseconds(5)) { request, route, principal, foreignVersion in
+            guard case .router(let id) = route, principal.may(.readStatus, allowed) else { return }
+            if let foreignVersion { answers.append((id, [.refused(protocolVersion: foreignVersion)])) }
+            if let request { answers.append((id, try failure.answer(to: request, Definition.self))) }
         }
         for (id, messages) in answers {
             for message in messages {
@@ -165,6 +164,13 @@ final class ReducerHost<Definition: LoopDefinition> {
             try? answer(JournalFailure(error: error, since: began, tries: 0, retryAt: now))
             return isStopping()
         }
+    }
+}
+
+extension ToPeer {
+    /// The answer to a peer of another version of the protocol.
+    static func refused(protocolVersion version: UInt8) -> ToPeer {
+        .refused(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(version)"), to: .none)
     }
 }
 

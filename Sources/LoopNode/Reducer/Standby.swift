@@ -142,9 +142,7 @@ final class Standby<Definition: LoopDefinition> {
 
     /// - Parameter mayOrder: whether the principal may say which reducer leads.
     private func answer(_ request: ToReducer?, _ foreignVersion: UInt8?, mayOrder: Bool) throws -> ToPeer? {
-        if let foreignVersion {
-            return .refused(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(foreignVersion)"), to: .none)
-        }
+        if let foreignVersion { return .refused(protocolVersion: foreignVersion) }
         guard let request else { return nil }
         if case .statusRequest = request { return .status(try CBOR.encode(report(at: SystemClock.monotonic))) }
         if mayOrder, case .administration(let number, let document) = request,

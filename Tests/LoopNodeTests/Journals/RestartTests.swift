@@ -244,6 +244,39 @@ private final class UnreadableDiskJournal: ComparedDiskJournal {
         _ = try await life.value
     }
 
+    @Test func `a peer of another protocol is refused while the journal has failed`() async throws {
+        let nodes = try Restartable()
+        let reducer = try nodes.reducer(Jobs(ends: false))
+        let life = Task { try await reducer.run() }
+        let known = try nodes.remote()
+        try await known.sendAndConfirm(.note("before"))
+        nodes.disk.content.withLock { $0.failures = Array(repeating: .full, count: 1000) }
+        try await known.send(.note("kept"))
+        _ = try await nodes.status { !$0.isReady }
+        let (endpoint, context) = (nodes.address.description, nodes.context)
+        let answer = try await NodeThread.run("stranger") {
+            var dealer = try Socket(.dealer, in: context)
+            try dealer.connect(endpoint)
+            var frame = ToReducer.statusRequest.bytes(loop: LoopID(value: 0))
+            frame[1] = Wire.version + 1
+            #expect(try dealer.send(frame) == .sent)
+            var polls = PollSet()
+            _ = polls.add(dealer)
+            try polls.wait(milliseconds: 60_000)
+            var message = Message()
+            return try dealer.receive(into: &message) ? try PeerFrame(bytes: message.copy()[...]).message : nil
+        }
+        guard case .refused(let refused, _)? = answer else {
+            Issue.record("the answer is \(String(describing: answer))")
+            return
+        }
+        #expect(refused.description.contains("\(Wire.version + 1)"), "\(refused)")
+        nodes.disk.fail()
+        await known.close()
+        reducer.stop()
+        _ = try await life.value
+    }
+
     @Test func `a worker that holds 40,000 effects comes back with all of them`() async throws {
         let nodes = try Restartable()
         let door = Door()
