@@ -5,6 +5,8 @@ import Synchronization
 /// The body of one effect that was granted to this node, and the source of its context.
 final class EffectBody: Sendable, EffectSource {
     let grant: Grant
+    /// When the grant arrived.
+    let grantedAt: MonotonicTime
     /// The history whose journal named the effect. Another life of the loop uses these names again.
     private let history: History
     private let effects: any FeedbackEffects
@@ -15,8 +17,11 @@ final class EffectBody: Sendable, EffectSource {
     /// The stream of newer requests. It is made only for bodies that ask for newer requests or get one, because most do neither.
     private let made = AtomicLazyReference<NewerRequests>()
 
-    init(_ grant: Grant, _ effects: any FeedbackEffects, in history: History, to gate: OutboxGate) {
+    init(
+        _ grant: Grant, _ effects: any FeedbackEffects, in history: History, to gate: OutboxGate, at now: MonotonicTime
+    ) {
         self.grant = grant
+        grantedAt = now
         self.effects = effects
         self.history = history
         self.gate = gate

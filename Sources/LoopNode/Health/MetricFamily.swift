@@ -36,7 +36,16 @@ struct MetricFamily: Sendable {
     }
 
     static func histogram(_ name: String, _ help: String, _ histogram: Histogram) -> MetricFamily {
-        MetricFamily(name: name, kind: .histogram, help: help, samples: histogram.samples)
+        MetricFamily(name: name, kind: .histogram, help: help, samples: histogram.samples(of: []))
+    }
+
+    /// A family of histograms with one label.
+    static func histograms(
+        _ name: String, _ help: String, by label: String, _ histograms: [String: Histogram]
+    ) -> MetricFamily {
+        MetricFamily(
+            name: name, kind: .histogram, help: help,
+            samples: histograms.sorted { $0.key < $1.key }.flatMap { $0.value.samples(of: [(label, $0.key)]) })
     }
 }
 
@@ -56,15 +65,16 @@ struct Histogram: Equatable, Sendable {
         counts[Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count] += 1
     }
 
-    var samples: [MetricFamily.Sample] {
+    /// - Parameter labels: what tells this histogram from others of its family.
+    func samples(of labels: [(String, String)]) -> [MetricFamily.Sample] {
         var total = 0.0
         var samples: [MetricFamily.Sample] = []
         for (bound, count) in zip(Self.bounds.map { MetricsText.number($0) } + ["+Inf"], counts) {
             total += Double(count)
-            samples.append(MetricFamily.Sample(labels: [("le", bound)], value: total, suffix: "_bucket"))
+            samples.append(MetricFamily.Sample(labels: labels + [("le", bound)], value: total, suffix: "_bucket"))
         }
-        samples.append(MetricFamily.Sample(value: sum, suffix: "_sum"))
-        samples.append(MetricFamily.Sample(value: total, suffix: "_count"))
+        samples.append(MetricFamily.Sample(labels: labels, value: sum, suffix: "_sum"))
+        samples.append(MetricFamily.Sample(labels: labels, value: total, suffix: "_count"))
         return samples
     }
 }

@@ -20,6 +20,8 @@ final class PeerBoard: HealthSource {
         var lostCount: UInt64 = 0
         /// Ended attempts by feedback and outcome.
         var attempts: [Ended: UInt64] = [:]
+        /// How long ended attempts took, by feedback.
+        var runs: [String: Histogram] = [:]
     }
 
     struct Ended: Hashable, Sendable {
@@ -102,6 +104,9 @@ final class PeerBoard: HealthSource {
                     .init(
                         labels: [("feedback", $0.key.feedback), ("outcome", $0.key.outcome)], value: Double($0.value))
                 }),
+            .histograms(
+                "loop_effect_run_seconds", "How long ended attempts took, from their grant on.", by: "feedback",
+                contents.runs),
         ]
     }
 }

@@ -75,7 +75,7 @@ struct PeerDriver {
     /// - Parameter isSignalled: whether the gate's descriptor may be readable.
     mutating func takePosted(at now: MonotonicTime, isSignalled: Bool = true, _ log: NodeLog) {
         gate.take(into: &posted, isSignalled: isSignalled)
-        if let board { countEnds(on: board) }
+        if let board { countEnds(on: board, at: now) }
         let acceptance = machine.accept(posted.run)
         for (effect, attempt) in acceptance.ended { forget(effect, attempt) }
         for (_, progress) in posted.progress { machine.report(progress) }
@@ -100,12 +100,18 @@ struct PeerDriver {
     }
 
     /// Counts the attempts whose ends were posted.
-    private func countEnds(on board: PeerBoard) {
+    private func countEnds(on board: PeerBoard, at now: MonotonicTime) {
         for entry in posted.run where entry.kind != .event || entry.isLast {
+            let feedback = entry.effect.flatMap { machine.feedbackName(of: $0) } ?? ""
             let ended = PeerBoard.Ended(
-                feedback: entry.effect.flatMap { machine.feedbackName(of: $0) } ?? "",
+                feedback: feedback,
                 outcome: entry.kind == .failed ? "failed" : entry.kind == .released ? "released" : "completed")
-            board.note { $0.attempts[ended, default: 0] += 1 }
+            let body = entry.effect.flatMap { bodies[$0] }
+            board.note { contents in
+                contents.attempts[ended, default: 0] += 1
+                guard let body, body.grant.attempt == entry.attempt else { return }
+                contents.runs[feedback, default: Histogram()].note(now - body.grantedAt)
+            }
         }
     }
 
@@ -117,7 +123,7 @@ struct PeerDriver {
     /// Advances the machine, performs the actions that concern this process, and returns those that concern the sockets.
     mutating func turn(at now: MonotonicTime, _ log: NodeLog) -> [PeerAction] {
         machine.advance(to: now)
-        let rest = machine.takeActions().filter { !handle($0, log) }
+        let rest = machine.takeActions().filter { !handle($0, at: now, log) }
         if !granted.isEmpty {
             effects?.start(granted)
             granted = []
@@ -144,9 +150,9 @@ struct PeerDriver {
         if let closing = closing.take() { gate.close(closing.refusal, mayBeApplied: closing.mayBeApplied) }
     }
 
-    private mutating func handle(_ action: PeerAction, _ log: NodeLog) -> Bool {
+    private mutating func handle(_ action: PeerAction, at now: MonotonicTime, _ log: NodeLog) -> Bool {
         switch action {
-        case .run(let grant): run(grant, log)
+        case .run(let grant): run(grant, at: now, log)
         case .update(let effect, let attempt, let request):
             if let body = bodies[effect], body.grant.attempt == attempt { body.update(request) }
         case .stop(let effect, let attempt):
@@ -172,7 +178,7 @@ struct PeerDriver {
         return true
     }
 
-    private mutating func run(_ grant: Grant, _ log: NodeLog) {
+    private mutating func run(_ grant: Grant, at now: MonotonicTime, _ log: NodeLog) {
         let name = machine.feedbackName(of: grant.effect)
         guard let feedback = effects?[name] else {
             // A reducer grants only what a peer has offered. Anything else is handed back.
@@ -181,7 +187,7 @@ struct PeerDriver {
             log.once(.unserved, of: name ?? "", text, [.feedback(name ?? "")])
             return machine.handBack(grant.effect, grant.attempt)
         }
-        let body = EffectBody(grant, feedback, in: machine.history, to: gate)
+        let body = EffectBody(grant, feedback, in: machine.history, to: gate, at: now)
         bodies.updateValue(body, forKey: grant.effect)
         granted.append(body)
     }

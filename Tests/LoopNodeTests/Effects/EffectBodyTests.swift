@@ -168,6 +168,6 @@ private final class Scripted: FeedbackEffects {
         let grant = Grant(
             effect: EffectID(feedback: 0, seq: Seq(1), index: number), attempt: Attempt(epoch: 1, count: 1),
             version: Seq(1), failures: 0, isResumed: false, request: [])
-        return EffectBody(grant, self, in: History(1), to: gate)
+        return EffectBody(grant, self, in: History(1), to: gate, at: .zero)
     }
 }

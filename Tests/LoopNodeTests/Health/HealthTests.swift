@@ -241,6 +241,7 @@ import ZMQ
         _ = try await remote.sendAndConfirm(.add(5))
         let done = #"loop_peer_attempts_total{feedback="square",outcome="completed"} 5"#
         while try await !metrics(log).contains(Substring(done)) { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(try await metrics(log).contains(#"loop_effect_run_seconds_count{feedback="square"} 5"#))
         let lines = try await metrics(log)
         #expect(lines.isSuperset(of: ["loop_peer_capacity 16", "loop_ready 1"]))
         #expect(names(lines).subtracting(try described()) == [] && names(lines).count >= 8)
