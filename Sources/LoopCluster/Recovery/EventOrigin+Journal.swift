@@ -59,28 +59,36 @@ extension EventOrigin {
     private mutating func findSender(
         _ session: SessionID, before position: UInt64, in journal: any Journal, _ keys: AllowedKeys
     ) throws(JournalError) {
-        var end = position
+        var (end, count) = (position, Self.windowRecords)
         while end > 0, peer == nil {
-            let start = end - min(end, Self.windowRecords)
-            var place = start
+            let start = end - min(end, count)
             do throws(JournalError) {
-                while place < end {
-                    let page = try journal.records(after: place, bytesMax: 1 << 20)
-                    if page.isEmpty { break }
-                    for record in page.prefix(Int(end - place)) {
-                        switch record {
-                        case .sessionOpened(session, let peer): self.peer = "\(peer)"
-                        case .sessionOwned(session, let owner): key = keys[owner]?.name ?? "\(owner)"
-                        default: break
-                        }
-                    }
-                    place += UInt64(page.count)
-                }
+                try search(session, from: start, to: end, in: journal, keys)
+                end = start
             } catch {
+                // The window begins before the oldest record that is left.
                 guard error.kind == .trimmed else { throw error }
-                return
+                guard count > 1 else { return }
+                count /= 2
             }
-            end = start
+        }
+    }
+
+    private mutating func search(
+        _ session: SessionID, from start: UInt64, to end: UInt64, in journal: any Journal, _ keys: AllowedKeys
+    ) throws(JournalError) {
+        var place = start
+        while place < end {
+            let page = try journal.records(after: place, bytesMax: 1 << 20)
+            if page.isEmpty { return }
+            for record in page.prefix(Int(end - place)) {
+                switch record {
+                case .sessionOpened(session, let peer): self.peer = "\(peer)"
+                case .sessionOwned(session, let owner): key = keys[owner]?.name ?? "\(owner)"
+                default: break
+                }
+            }
+            place += UInt64(page.count)
         }
     }
 }

@@ -7,6 +7,8 @@ package struct PartChanges {
     package private(set) var changes: [PartChange] = []
     /// The seq of the oldest state that was looked at. Changes up to this seq are not known.
     package private(set) var from: Seq
+    /// Why no older states were compared, for people. Nil if they can be, or if there are none.
+    package private(set) var reason: String?
 
     /// How many bytes of values are included.
     private static var valueBytesMax: Int { 4 << 20 }
@@ -30,19 +32,17 @@ package struct PartChanges {
         let last = Seq(end.value - min(end.value, 1))
         from = last
         for start in try journal.snapshots().map(\.seq) + [.initial] where start < from {
+            let found: (changes: [PartChange], isCut: Bool)
             do {
-                changes += try Self.changes(of: part, from: start, before: from.next, journal, definition, coder)
-            } catch RecoveryError.trimmed where from.next < end {
-                break
-            } catch RecoveryError.ofAnotherSchema where from.next < end {
+                found = try Self.changes(
+                    of: part, from: start, before: from.next, max: countMax - changes.count, journal, definition, coder)
+            } catch let error as RecoveryError where from < last && error.isOfOlderStates {
+                reason = error.reason
                 break
             }
-            from = start
+            changes += found.changes
+            from = found.isCut ? Seq((changes.last?.event.seq ?? 1) - 1) : start
             if changes.count >= countMax { break }
-        }
-        if changes.count > countMax {
-            changes.removeSubrange(countMax...)
-            from = Seq(changes[countMax - 1].event.seq - 1)
         }
         if changes.isEmpty {
             // The part may never have existed, which is an error.
@@ -63,11 +63,12 @@ package struct PartChanges {
         }
     }
 
-    /// The changes from one state to another, the newest first.
+    /// The newest changes from one state to another, the newest first.
+    /// - Returns: also whether there are older ones between the two.
     private static func changes(
-        of part: StateSelection, from start: Seq, before end: Seq, _ journal: any Journal,
+        of part: StateSelection, from start: Seq, before end: Seq, max countMax: Int, _ journal: any Journal,
         _ definition: some LoopDefinition, _ coder: any ValueCoder
-    ) throws -> [PartChange] {
+    ) throws -> (changes: [PartChange], isCut: Bool) {
         var recovery = try Recovery(showing: start, of: journal, definition, coder: coder)
         func value() throws -> [UInt8] {
             do {
@@ -77,6 +78,7 @@ package struct PartChanges {
             }
         }
         var changes: [PartChange] = []
+        var isCut = false
         var last = try value()
         try journal.forEachRecord(after: recovery.journaled.position) { record in
             guard case .event(let event) = record else {
@@ -91,8 +93,22 @@ package struct PartChanges {
             let position = recovery.journaled.position
             changes.append(
                 PartChange(event: HistoryRecord(record, position: position, seq: event.seq), value: next))
+            if changes.count > countMax {
+                changes.removeFirst()
+                isCut = true
+            }
             return true
         }
-        return changes.reversed()
+        return (changes.reversed(), isCut)
+    }
+}
+
+extension RecoveryError {
+    /// Whether the states before those that can be rebuilt are the reason.
+    fileprivate var isOfOlderStates: Bool {
+        switch self {
+        case .trimmed, .ofAnotherSchema: true
+        default: false
+        }
     }
 }

@@ -20,7 +20,7 @@ final class PeerBoard: HealthSource {
         var lostCount: UInt64 = 0
         /// Ended attempts by feedback and outcome.
         var attempts: [Ended: UInt64] = [:]
-        /// How long ended attempts took, by feedback.
+        /// How long attempts took until they ended or were stopped, by feedback.
         var runs: [String: Histogram] = [:]
     }
 
@@ -105,7 +105,7 @@ final class PeerBoard: HealthSource {
                         labels: [("feedback", $0.key.feedback), ("outcome", $0.key.outcome)], value: Double($0.value))
                 }),
             .histograms(
-                "loop_effect_run_seconds", "How long ended attempts took, from their grant on.", by: "feedback",
+                "loop_effect_run_seconds", "How long attempts took until they ended or were stopped.", by: "feedback",
                 contents.runs),
         ]
     }

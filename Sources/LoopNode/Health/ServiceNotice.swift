@@ -18,8 +18,8 @@ package struct ServiceManager: Hashable, Sendable {
         watchdog = isMeant && microseconds > 0 ? .microseconds(microseconds) : nil
     }
 
-    /// How often to tell it how the node is. A third of the time leaves room for a message that is late.
-    var interval: Duration { min(.seconds(10), watchdog.map { $0 / 3 } ?? .seconds(10)) }
+    /// How often the node's thread is asked. A third of the watchdog's time leaves room for an answer that is late.
+    var interval: Duration { max(.milliseconds(10), min(.seconds(2), watchdog.map { $0 / 3 } ?? .seconds(2))) }
 
     /// Sends variables, one on each line.
     /// - Throws: `SystemError` if no process receives at the socket.
@@ -39,32 +39,35 @@ final class ServiceNotice: Sendable {
     /// Begins to tell, until the object is released.
     init(_ manager: ServiceManager, _ source: any HealthSource, _ log: NodeLog) throws(NodeError) {
         thread = try WatchThread("loop-notice") { goesOnAfter in
-            var status: String?
+            // What it was told, or nil if it has to be told again.
+            var told: String?
+            var hasFailed = false
             repeat {
-                guard let report = Self.report(of: source, goesOnAfter) else { continue }
-                var lines = ["READY=1", "WATCHDOG=1"]
-                if report.isReady.text != status {
-                    lines.append("STATUS=\(JSONText.onOneLine(report.isReady.text, 200))")
-                }
-                status = report.isReady.text
+                guard let text = Self.readiness(of: source, goesOnAfter) else { return }
+                if manager.watchdog == nil && text == told { continue }
+                let status = text == told ? [] : ["STATUS=\(JSONText.onOneLine(text, 200))"]
                 do throws(SystemError) {
-                    try manager.tell(lines)
+                    try manager.tell(["READY=1", "WATCHDOG=1"] + status)
+                    (told, hasFailed) = (text, false)
                 } catch {
-                    log.note(.badAddress, "the service manager cannot be told anything: \(error)", level: .warning)
-                    return
+                    // Its queue may be full, or it starts again.
+                    if !hasFailed {
+                        log.note(
+                            .badAddress, "the service manager cannot be told anything: \(error)", level: .warning)
+                    }
+                    (told, hasFailed) = (nil, true)
                 }
             } while goesOnAfter(manager.interval)
         }
     }
 
-    /// The answer of the node's thread, or nil if it gives none in time.
-    private static func report(of source: any HealthSource, _ goesOnAfter: (Duration) -> Bool) -> HealthReport? {
+    /// Whether and why the node does its work, as its thread says. Waits for the answer.
+    /// - Returns: nil if the notice has ended meanwhile.
+    private static func readiness(of source: any HealthSource, _ goesOnAfter: (Duration) -> Bool) -> String? {
         let inquiry = source.ask()
-        let end = ContinuousClock.now + HealthServer.patience
-        while ContinuousClock.now < end {
-            if let report = inquiry.report() { return report }
+        while true {
+            if let report = inquiry.report() { return report.isReady.text }
             guard goesOnAfter(.milliseconds(5)) else { return nil }
         }
-        return nil
     }
 }

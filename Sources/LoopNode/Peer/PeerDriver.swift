@@ -75,9 +75,9 @@ struct PeerDriver {
     /// - Parameter isSignalled: whether the gate's descriptor may be readable.
     mutating func takePosted(at now: MonotonicTime, isSignalled: Bool = true, _ log: NodeLog) {
         gate.take(into: &posted, isSignalled: isSignalled)
-        if let board { countEnds(on: board, at: now) }
+        if let board { countEnds(on: board) }
         let acceptance = machine.accept(posted.run)
-        for (effect, attempt) in acceptance.ended { forget(effect, attempt) }
+        for (effect, attempt) in acceptance.ended { forget(effect, attempt, at: now) }
         for (_, progress) in posted.progress { machine.report(progress) }
         for (index, ticket) in posted.waiters {
             switch acceptance[index] {
@@ -100,24 +100,26 @@ struct PeerDriver {
     }
 
     /// Counts the attempts whose ends were posted.
-    private func countEnds(on board: PeerBoard, at now: MonotonicTime) {
+    private func countEnds(on board: PeerBoard) {
         for entry in posted.run where entry.kind != .event || entry.isLast {
-            let feedback = entry.effect.flatMap { machine.feedbackName(of: $0) } ?? ""
             let ended = PeerBoard.Ended(
-                feedback: feedback,
+                feedback: entry.effect.flatMap { machine.feedbackName(of: $0) } ?? "",
                 outcome: entry.kind == .failed ? "failed" : entry.kind == .released ? "released" : "completed")
-            let body = entry.effect.flatMap { bodies[$0] }
-            board.note { contents in
-                contents.attempts[ended, default: 0] += 1
-                guard let body, body.grant.attempt == entry.attempt else { return }
-                contents.runs[feedback, default: Histogram()].note(now - body.grantedAt)
-            }
+            board.note { $0.attempts[ended, default: 0] += 1 }
         }
     }
 
-    /// Removes the body of an attempt that has ended.
-    private mutating func forget(_ effect: EffectID, _ attempt: Attempt) {
-        if bodies[effect]?.grant.attempt == attempt { bodies[effect] = nil }
+    /// Removes the body of an attempt that has ended or is stopped, and notes how long it took.
+    /// - Returns: the body, or nil if it is of another attempt.
+    @discardableResult
+    private mutating func forget(_ effect: EffectID, _ attempt: Attempt, at now: MonotonicTime) -> EffectBody? {
+        guard let body = bodies[effect], body.grant.attempt == attempt else { return nil }
+        bodies[effect] = nil
+        if let board {
+            let feedback = machine.feedbackName(of: effect) ?? ""
+            board.note { $0.runs[feedback, default: Histogram()].note(now - body.grantedAt) }
+        }
+        return body
     }
 
     /// Advances the machine, performs the actions that concern this process, and returns those that concern the sockets.
@@ -155,11 +157,7 @@ struct PeerDriver {
         case .run(let grant): run(grant, at: now, log)
         case .update(let effect, let attempt, let request):
             if let body = bodies[effect], body.grant.attempt == attempt { body.update(request) }
-        case .stop(let effect, let attempt):
-            if let body = bodies[effect], body.grant.attempt == attempt {
-                bodies[effect] = nil
-                body.cancel()
-            }
+        case .stop(let effect, let attempt): forget(effect, attempt, at: now)?.cancel()
         case .settled(let number, let outcome, let detail): settle(number, outcome, detail: detail)
         case .answered(let number, let seq, let answer): settle(number, .applied(seq), answer)
         case .hasSpace: break

@@ -11,8 +11,10 @@ struct JournalQueries: Sendable {
     private let answer: @Sendable (JournalReading, any Journal) throws -> AdministrationAnswer
     private let read: JournalPlace.Reader?
     private let post: @Sendable (ReducerMail) -> Void
-    /// How many questions about the journal, and about the newest state, are being answered.
+    /// How many questions are being answered: those that read records, those that replay them, and those about the newest state.
+    /// A replay may take minutes, and must not keep others from reading.
     private let reading = Locked(0)
+    private let replaying = Locked(0)
     private let showing = Locked(0)
 
     /// How many questions of a kind may be answered at once.
@@ -38,15 +40,18 @@ struct JournalQueries: Sendable {
         newest: (StateSelection) -> @Sendable () throws -> AdministrationAnswer
     ) -> String? {
         if case .state(at: nil, let part) = question {
-            return begin(newest(part), for: request, showing, "the newest state is")
+            return begin(newest(part), for: request, showing, "the newest state is being read")
         }
         guard let read else { return "this reducer keeps its journal in memory; start it with --journal FILE" }
-        return begin(
-            { [loop, answer] in
-                var journal = try read(loop) { _ in }
-                defer { journal.close() }
-                return try answer(question, journal)
-            }, for: request, reading, "the journal is")
+        let work: @Sendable () throws -> AdministrationAnswer = { [loop, answer] in
+            var journal = try read(loop) { _ in }
+            defer { journal.close() }
+            return try answer(question, journal)
+        }
+        switch question {
+        case .history, .origin: return begin(work, for: request, reading, "the journal is being read")
+        case .state, .changes, .verify: return begin(work, for: request, replaying, "the journal is being replayed")
+        }
     }
 
     private func begin(
@@ -59,7 +64,7 @@ struct JournalQueries: Sendable {
             return true
         }
         guard isFree else {
-            return "\(what) being read for \(Self.countMax) other questions; ask again when one is answered"
+            return "\(what) for \(Self.countMax) other questions; ask again when one is answered"
         }
         do {
             _ = try NodeThread("loop-journal") { [post] in
@@ -93,7 +98,7 @@ struct JournalQueries: Sendable {
             return .origin(try EventOrigin(of: seq, in: journal, feedbacks: feedbacks, keys: keys))
         case .changes(let part, let limit, let max):
             let found = try PartChanges(of: part, before: limit, max: max, in: journal, definition, coder: CBORCoder())
-            return .changes(found.changes, from: found.from.value)
+            return .changes(found.changes, from: found.from.value, because: found.reason)
         case .verify:
             return .verified(try Verification.report(on: journal, of: definition, coder: CBORCoder()))
         }

@@ -66,8 +66,9 @@ package enum AdministrationAnswer: Codable, Equatable, Sendable {
     case state(seq: UInt64, bytes: [UInt8])
     /// Answers `origin`.
     case origin(EventOrigin)
-    /// Answers `changes`, the newest first. Changes up to the seq `from` were not looked for.
-    case changes([PartChange], from: UInt64)
+    /// Answers `changes`, the newest first. Changes up to the seq `from` were not looked for; `because` is the reason, for people,
+    /// if they cannot be found.
+    case changes([PartChange], from: UInt64, because: String? = nil)
     /// Answers `verify`.
     case verified(VerifyReport)
     /// Answers `schedules`: those of the definition, in its order.
@@ -90,8 +91,8 @@ extension AdministrationAnswer {
         if case .state(let seq, let bytes) = self { (seq, bytes) } else { nil }
     }
     package var origin: EventOrigin? { if case .origin(let origin) = self { origin } else { nil } }
-    package var changes: (changes: [PartChange], from: UInt64)? {
-        if case .changes(let changes, let from) = self { (changes, from) } else { nil }
+    package var changes: (changes: [PartChange], from: UInt64, because: String?)? {
+        if case .changes(let changes, let from, let reason) = self { (changes, from, reason) } else { nil }
     }
     package var verified: VerifyReport? { if case .verified(let report) = self { report } else { nil } }
     package var schedules: [ListedSchedule]? { if case .schedules(let schedules) = self { schedules } else { nil } }

@@ -71,6 +71,19 @@ private func conversation() throws -> (rows: FollowedRows, bench: ReducerBench, 
         #expect(throws: JournalError.self) { try self.origin(2, rows) }
     }
 
+    @Test func `is known if its session was opened after the records that were trimmed`() throws {
+        let (_, bench, _) = try conversation()
+        let rows = FollowedRows()
+        rows.append(bench.records)
+        var event: EventRecord?
+        for case .event(let record) in bench.records { event = record }
+        var next = try #require(event)
+        (next.seq, next.session, next.number) = (Seq(6), SessionID(9), 1)
+        rows.append([.sessionOpened(SessionID(9), bob), .event(next)])
+        rows.trim(1, keeping: [], seq: Seq(5), fingerprint: 0)
+        #expect(try origin(6, rows).peer == "\(bob)")
+    }
+
     @Test(arguments: [0, 6]) func `is refused for a seq without an event`(seq: UInt64) throws {
         let (rows, _, _) = try conversation()
         let error = #expect(throws: JournalError.self) { try origin(seq, rows) }
@@ -81,11 +94,11 @@ private func conversation() throws -> (rows: FollowedRows, bench: ReducerBench, 
 @Suite struct `The changes of a part of the state` {
     private func changes(
         _ path: [String], before: UInt64? = nil, max: Int = 10, _ rows: FollowedRows
-    ) throws -> (seqs: [UInt64], values: [[UInt8]], from: UInt64) {
+    ) throws -> (seqs: [UInt64], values: [[UInt8]], from: UInt64, reason: String?) {
         let found = try PartChanges(
             of: StateSelection(path: path), before: before.map(Seq.init), max: max, in: rows, Lamps(),
             coder: CBORCoder())
-        return (found.changes.map(\.event.seq), found.changes.map(\.value), found.from.value)
+        return (found.changes.map(\.event.seq), found.changes.map(\.value), found.from.value, found.reason)
     }
 
     @Test func `are the transitions that changed it, the newest first, with the value after each`() throws {
@@ -103,7 +116,7 @@ private func conversation() throws -> (rows: FollowedRows, bench: ReducerBench, 
     @Test func `are at most as many as were asked for, and the search continues where it ended`() throws {
         let (rows, _, _) = try conversation()
         let first = try changes(["notes"], max: 2, rows)
-        #expect(first.seqs == [5, 4] && first.from == 3)
+        #expect(first.seqs == [5, 4] && first.from == 3 && first.reason == nil)
         let next = try changes(["notes"], before: first.from + 1, rows)
         #expect(next.seqs == [1] && next.from == 0)
         #expect(try changes(["notes"], before: 1, rows).seqs == [])
@@ -127,6 +140,7 @@ private func conversation() throws -> (rows: FollowedRows, bench: ReducerBench, 
         rows.trim(1, keeping: snapshot, seq: core.seq, fingerprint: fingerprint)
         let left = try changes(["notes"], rows)
         #expect(left.seqs == [5, 4] && left.from == 3)
+        #expect(left.reason?.hasPrefix("the first events were trimmed") == true)
     }
 
     @Test func `are refused for a part that no state has, with what there is instead`() throws {

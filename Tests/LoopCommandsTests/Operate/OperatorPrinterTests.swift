@@ -135,10 +135,13 @@ import Testing
                 \(line)
                     → absent
                 \(line)
-                    → 5242880 bytes, too large for the list
+                    → 5242880 bytes, for which the answer has no room
                 transitions up to seq 3 were not compared; for older changes: --before 4
                 """)
         #expect(ChangesPrinter(isJSON: false).text(for: [], from: 0) == "no other transition changed it")
+        #expect(
+            ChangesPrinter(isJSON: false).text(for: [], from: 3, because: "trimmed")
+                == "transitions up to seq 3 were not compared: trimmed")
     }
 
     @Test func `is a JSON document`() {

@@ -77,12 +77,15 @@ import Testing
     }
 
     @Test func `about two states asks for one after the other`() async throws {
-        let (code, asked) = try await run(["diff", "3", "8", "--path", "a"], answering: .state(seq: 3, bytes: [0xA0]))
+        let state = try CBOR.fromJSON(text: #"{"a":1}"#)
+        let words = ["diff", "3", "8", "--path", "a", "--section", "s"]
+        let (code, asked) = try await run(words, answering: .state(seq: 3, bytes: state))
         #expect(code == 0)
-        #expect(asked == [3, 8].map { .state(at: $0, part: StateSelection(path: ["a"])) })
+        #expect(asked == [3, 8].map { .state(at: $0, part: StateSelection(section: "s")) })
         #expect(
-            try await run(["diff", "3"], answering: .state(seq: 3, bytes: [0xA0])).asked
+            try await run(["diff", "3"], answering: .state(seq: 3, bytes: state)).asked
                 == [.state(at: 3), .state(at: nil)])
+        #expect(try await run(["diff", "3", "--path", "b"], answering: .state(seq: 3, bytes: state)).code == 1)
     }
 
     @Test func `why about an effect that is not live is refused`() async throws {
@@ -112,7 +115,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ["effects", "retry"], ["why"], ["why", "a..b"], ["who", "-1"], ["diff"], ["quarantine", "show"],
+        ["effects", "retry"], ["why"], ["why", "a..b"], ["who", "-1"], ["diff"], ["history", "--effect", "all"],
+        ["history", "--since", "1h", "--until", "2h"], ["quarantine", "show"],
         ["quarantine", "drop", "0"], ["quarantine", "retry", "x"],
         ["history", "--from", "-1"], ["trim"], ["state", "--at", "now"],
     ])
@@ -184,6 +188,10 @@ import Testing
         #expect(selected(RecordSelection(kind: "granted"), records) == [3])
         #expect(selected(RecordSelection(session: 2), records) == [1, 4])
         #expect(selected(RecordSelection(effect: "0.1.0"), records) == [2, 3])
+        var others = record(5, kind: "granted", effect: "0.2.0")
+        others.note = "and 0.1.0, 0.1.10"
+        #expect(selected(RecordSelection(effect: "0.1.0"), [others]) == [5])
+        #expect(selected(RecordSelection(effect: "0.1.1"), [others]) == [])
         #expect(selected(RecordSelection(event: "note"), records) == [1])
         #expect(selected(RecordSelection(event: "finish"), records) == [2])
         #expect(selected(RecordSelection(event: "finish", session: 2), records) == [])
@@ -193,7 +201,7 @@ import Testing
         let records = [record(1), record(2, time: 1000), record(3), record(4, time: 2000), record(5)]
         let time = WallTime(milliseconds: 2000)
         #expect(selected(RecordSelection(since: time), records) == [4, 5])
-        #expect(selected(RecordSelection(until: time), records) == [2, 3])
+        #expect(selected(RecordSelection(until: time), records) == [1, 2, 3])
     }
 
     @Test(arguments: [

@@ -12,8 +12,9 @@ private final class NoticeSocket: Sendable {
     private let folder = TestFolder()
     private let descriptor: Int32
 
-    init() throws {
-        path = "\(folder.path)/notify"
+    init(_ path: String? = nil) throws {
+        let path = path ?? "\(folder.path)/notify"
+        self.path = path
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -85,10 +86,10 @@ private final class NoticeSocket: Sendable {
         let isStuck = Locked(false)
 
         final class Inquiry: HealthInquiry {
-            let isStuck: Bool
-            init(isStuck: Bool) { self.isStuck = isStuck }
+            let source: Source
+            init(_ source: Source) { self.source = source }
             func report() -> HealthReport? {
-                isStuck
+                source.isStuck.withLock { $0 }
                     ? nil
                     : HealthReport(
                         isLive: .init(isTrue: true, text: ""), isReady: .init(isTrue: false, text: "two\nlines"),
@@ -97,7 +98,7 @@ private final class NoticeSocket: Sendable {
             func reportWithoutAnswer() -> HealthReport { preconditionFailure("nobody asks for it") }
         }
 
-        func ask() -> any HealthInquiry { Inquiry(isStuck: isStuck.withLock { $0 }) }
+        func ask() -> any HealthInquiry { Inquiry(self) }
     }
 
     @Test func `hears nothing of a node whose thread is stuck, until it answers again`() async throws {
@@ -113,12 +114,17 @@ private final class NoticeSocket: Sendable {
         withExtendedLifetime(notice) {}
     }
 
-    @Test func `that has gone is named in the log, once`() async throws {
-        let log = LogCollector()
-        let manager = try #require(ServiceManager(environment: ["NOTIFY_SOCKET": "/nowhere", "WATCHDOG_USEC": "3000"]))
+    @Test func `that has gone is named in the log once, and told again when it is back`() async throws {
+        let (log, folder) = (LogCollector(), TestFolder())
+        let path = "\(folder.path)/notify"
+        let manager = try #require(ServiceManager(environment: ["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "900000"]))
         let notice = try ServiceNotice(manager, Source(), NodeLog(name: "node", log.handler))
         while log.lines.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
         #expect(log.lines.first?.contains("the service manager cannot be told anything") == true, "\(log.lines)")
+        let socket = try NoticeSocket(path)
+        let first = try await NodeThread.run("notices") { socket.next() }
+        #expect(first == ["READY=1", "WATCHDOG=1", "STATUS=two lines"])
+        #expect(log.lines.filter { $0.contains("No such file") }.count == 1)
         withExtendedLifetime(notice) {}
     }
 
@@ -127,7 +133,7 @@ private final class NoticeSocket: Sendable {
         #expect(ServiceManager(environment: ["NOTIFY_SOCKET": "notify"]) == nil)
         var environment = ["NOTIFY_SOCKET": "@notify", "WATCHDOG_USEC": "3000000", "WATCHDOG_PID": "7"]
         #expect(ServiceManager(environment: environment, processID: 7)?.interval == .seconds(1))
-        #expect(ServiceManager(environment: environment, processID: 8)?.interval == .seconds(10))
+        #expect(ServiceManager(environment: environment, processID: 8)?.interval == .seconds(2))
         environment["WATCHDOG_PID"] = nil
         #expect(ServiceManager(environment: environment)?.watchdog == .seconds(3))
         environment["WATCHDOG_USEC"] = "soon"

@@ -1,4 +1,5 @@
 import LoopCollections
+import LoopCore
 import LoopWire
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 
     private static let newest = AdministrationAnswer.state(seq: 7, bytes: [])
 
-    @Test func `are refused with the reason while the journal is read for others, and the newest state is shown`() {
+    @Test func `are refused while replays are under way for others; records are read, and the newest state is shown`() {
         let (mayRead, answers) = (Monitor(false), Monitor<[UInt64: AdministrationAnswer]>([:]))
         let queries = JournalQueries(
             Jobs(),
@@ -28,16 +29,17 @@ import Testing
             return queries.take(reading, for: request) { _ in { Self.newest } }
         }
         for number in 0..<4 { #expect(ask(UInt64(number)) == nil) }
-        #expect(ask(4) == "the journal is being read for 4 other questions; ask again when one is answered")
+        #expect(ask(4) == "the journal is being replayed for 4 other questions; ask again when one is answered")
+        #expect(ask(20, .history(from: Seq(1), through: nil, after: nil)) == nil)
         for number in 5..<15 {
             #expect(ask(UInt64(number), .state(at: nil, StateSelection())) == nil)
             answers.wait(until: { $0[UInt64(number)] == Self.newest })
         }
         mayRead.withLock { $0 = true }
         mayRead.broadcast()
-        answers.wait(until: { $0.count == 14 })
+        answers.wait(until: { $0.count == 15 })
         #expect(answers.withLock { $0[0] == .refused("\(Self.refusal)") && $0[4] == nil })
         #expect(ask(15) == nil)
-        answers.wait(until: { $0.count == 15 })
+        answers.wait(until: { $0.count == 16 })
     }
 }

@@ -81,6 +81,7 @@ enum DocumentExamples {
         ("history's end", .history(HistoryPage(records: [], next: nil))), ("state", .state(seq: 7, bytes: [0xa0])),
         ("origin", .origin(origin)), ("origin of a timer", .origin(EventOrigin(event: record))),
         ("changes", .changes([PartChange(event: record, value: [0x18, 0x2a])], from: 3)),
+        ("no changes", .changes([], from: 3, because: "trimmed")),
         (
             "verified",
             .verified(

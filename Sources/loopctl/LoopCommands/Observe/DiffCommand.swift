@@ -25,13 +25,25 @@ enum DiffCommand {
             positionals: [old, new]),
         isLong: true
     ) { arguments, reducer in
-        let part = StateSelection(section: arguments[StateCommand.section], path: arguments[StateCommand.path] ?? [])
-        func state(_ seq: Int?) throws -> ShownValue {
-            let answer = try reducer.ask(
-                .state(at: seq.map { UInt64($0) }, part: part == StateSelection() ? nil : part), \.state)
-            return try ShownValue(document: answer.bytes)
+        let section = arguments[StateCommand.section].map { StateSelection(section: $0) }
+        let part = StateSelection(path: arguments[StateCommand.path] ?? [])
+        // A part that only one of the states has is a difference, and no mistake.
+        func states(_ seqs: [Int?]) throws -> [ShownValue?] {
+            var missing: [StateSelectionError] = []
+            let values = try seqs.map { seq -> ShownValue? in
+                let answer = try reducer.ask(.state(at: seq.map { UInt64($0) }, part: section), \.state)
+                do {
+                    return try ShownValue(document: part.bytes(of: answer.bytes))
+                } catch let error as StateSelectionError {
+                    missing.append(error)
+                    return nil
+                }
+            }
+            if missing.count == seqs.count, let error = missing.last { throw AdministrationError.refused("\(error)") }
+            return values
         }
-        let differences = try state(arguments[old]).differences(to: state(arguments[new]))
+        let values = try states([arguments[old], arguments[new]])
+        let differences = ShownValue.differences(values[0], values[1], at: "")
         if arguments[JournalOptions.json] {
             try StandardOutput.line("[\(differences.map(\.json).joined(separator: ","))]")
         } else {
@@ -121,7 +133,8 @@ enum ShownValue: Decodable, Equatable {
         }
     }
 
-    private static func differences(_ old: ShownValue?, _ new: ShownValue?, at path: String) -> [Difference] {
+    /// The parts that differ between two values, of which one may not exist.
+    static func differences(_ old: ShownValue?, _ new: ShownValue?, at path: String) -> [Difference] {
         guard let old, let new else { return [Difference(path: path, old: old?.json, new: new?.json)] }
         return old.differences(to: new, at: path)
     }

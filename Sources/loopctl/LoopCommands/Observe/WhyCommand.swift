@@ -49,7 +49,8 @@ enum WhyCommand {
         let part = StateSelection(section: arguments[section], path: path)
         let answer = try reducer.ask(
             .changes(of: part, before: arguments[before].map { UInt64($0) }, max: arguments[max]), \.changes)
-        try StandardOutput.line(ChangesPrinter(isJSON: isJSON).text(for: answer.changes, from: answer.from))
+        try StandardOutput.line(
+            ChangesPrinter(isJSON: isJSON).text(for: answer.changes, from: answer.from, because: answer.because))
         return 0
     }
 
@@ -83,11 +84,14 @@ extension ValueType where Value == WhyCommand.Subject {
 struct ChangesPrinter {
     let isJSON: Bool
 
-    /// - Parameter from: the seq of the oldest state that was compared.
-    func text(for changes: [PartChange], from: UInt64) -> String {
+    /// - Parameters:
+    ///   - from: the seq of the oldest state that was compared.
+    ///   - reason: why no older states can be compared, or nil if they can, or if there are none.
+    func text(for changes: [PartChange], from: UInt64, because reason: String? = nil) -> String {
         if isJSON {
             return JSONText.object([
                 ("changes", "[\(changes.map(json).joined(separator: ","))]"), ("from", "\(from)"),
+                ("because", reason.map(JSONText.quoted)),
             ])
         }
         let lines = changes.flatMap { change in
@@ -99,7 +103,8 @@ struct ChangesPrinter {
         let rest =
             from == 0
             ? "no other transition changed it"
-            : "transitions up to seq \(from) were not compared; for older changes: --before \(from + 1)"
+            : "transitions up to seq \(from) were not compared"
+                + (reason.map { ": \($0)" } ?? "; for older changes: --before \(from + 1)")
         return (lines + [rest]).joined(separator: "\n")
     }
 
@@ -107,7 +112,7 @@ struct ChangesPrinter {
     private func value(_ change: PartChange) -> String? {
         guard change.valueBytes > 0 else { return nil }
         return change.value.isEmpty
-            ? "\(change.valueBytes) bytes, too large for the list" : JSONText.document(change.value)
+            ? "\(change.valueBytes) bytes, for which the answer has no room" : JSONText.document(change.value)
     }
 
     private func json(_ change: PartChange) -> String {

@@ -18,7 +18,7 @@ enum HistoryCommand {
     static let session = Option(
         optional: "session", .int(in: 1 ... .max).named("N"), help: "only records of this session", environment: .none)
     static let effect = Option(
-        optional: "effect", .string.named("ID"), help: "only records of this effect, such as 0.17.2", environment: .none
+        optional: "effect", .effect, help: "only records of this effect, such as 0.17.2", environment: .none
     )
     static let since = Option(
         optional: "since", .wallTime, help: "only what happened at this time or later", environment: .none)
@@ -47,6 +47,10 @@ enum HistoryCommand {
                 if let to, to < from {
                     throw UsageError(
                         message: "--to \(to) is before --from \(from)", hint: "give the smaller one as --from")
+                }
+                if let since = arguments[since], let until = arguments[until], until <= since {
+                    throw UsageError(
+                        message: "--until is not after --since", hint: "give the earlier time as --since")
                 }
                 var selection = RecordSelection(
                     kind: arguments[kind], event: arguments[event], session: arguments[session].map { UInt64($0) },
@@ -79,6 +83,15 @@ enum HistoryCommand {
     }
 }
 
+extension ValueType where Value == String {
+    /// The ID of an effect.
+    fileprivate static var effect: ValueType {
+        ValueType(
+            placeholder: "ID", expected: "an effect such as 0.17.2", read: { EffectID($0) == nil ? nil : $0 },
+            write: { $0 })
+    }
+}
+
 /// The records that are shown, of those of a range. Nil selects all.
 struct RecordSelection {
     var kind: String?
@@ -105,10 +118,15 @@ struct RecordSelection {
         if let kind, record.kind != kind { return false }
         if let event, record.event.flatMap(Self.caseName) != event { return false }
         if let session, record.session != session { return false }
-        if let effect, record.effect != effect { return false }
+        if let effect, record.effect != effect, !Self.names(effect, in: record.note) { return false }
         if let since, time.map({ $0 < since.milliseconds }) ?? true { return false }
-        if let until, time.map({ $0 >= until.milliseconds }) ?? true { return false }
+        if let until, let time, time >= until.milliseconds { return false }
         return true
+    }
+
+    /// Whether a note names an effect: several grants are one record, and an operator's action is a text.
+    private static func names(_ effect: String, in note: String?) -> Bool {
+        note?.split { $0 == " " || $0 == "," }.contains { $0 == effect } ?? false
     }
 
     /// The case of an encoded event: its only key, or the event itself if it is a text.
