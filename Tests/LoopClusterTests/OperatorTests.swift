@@ -62,6 +62,15 @@ import Testing
         #expect(bench.ask(.standBack(milliseconds: 1, who: "eve")).refusal?.contains("this reducer leads") == true)
     }
 
+    @Test(arguments: [(Int.min, 1), (0, 1), (7, 7), (.max, 1000)])
+    func `gets at least one change of a part, and a thousand at most`(asked: Int, count: Int) throws {
+        var bench = try ReducerBench()
+        _ = bench.ask(.changes(of: StateSelection(path: ["notes"]), before: nil, max: asked))
+        #expect(
+            bench.journalRequests.map(\.question)
+                == [.read(.changes(of: StateSelection(path: ["notes"]), before: nil, max: count))])
+    }
+
     @Test func `has a parked effect run again, by record, with its failures forgotten`() throws {
         var (bench, _, grant) = try parked()
         let asked = AdministrationRequest.retryParked(effect: "0.1.0", who: "eve@desk")

@@ -62,8 +62,9 @@ extension ReducerMachine {
         case .origin(let seq):
             let (feedbacks, keys) = (journaled.table.names, access.keys ?? .none)
             ask(.read(.origin(of: Seq(seq), feedbacks: feedbacks, keys: keys)), number, route)
-        case .changes(let part, let before, let max):
-            ask(.read(.changes(of: part, before: before.map(Seq.init), max: min(max, 1000))), number, route)
+        case .changes(let part, let before, let count):
+            let count = min(max(count, 1), 1000)
+            ask(.read(.changes(of: part, before: before.map(Seq.init), max: count)), number, route)
         case .verify: ask(.read(.verify), number, route)
         case .effects(let selection): answer(listedEffects(selection), number, route)
         case .retryParked(let effect, let who): answer(retryParked(effect, by: named(who)), number, route)
