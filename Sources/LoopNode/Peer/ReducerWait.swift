@@ -53,7 +53,7 @@ struct ReducerWait: Equatable, Sendable {
             case .refused(let why): why
             case .reducer(let loop): "a reducer of the loop \"\(loop)\" answers there"
             case .notReady(let why): "a reducer answers, and is not ready: \(why)"
-            case .silent: "a connection stands, but no reducer of this loop answers yet"
+            case .silent: "there is a connection, but no reducer of this loop answers yet"
             case .busy(let why): "the reducer asks to try again later: \(why)"
             case .standby(_, let why?): "a standby answers: \(why)"
             case .standby("", nil): "a standby answers, and knows no leader"

@@ -34,7 +34,7 @@ import ZMQ
         let why =
             "tcp://a:1: nothing listens there; tcp://b:2: a standby answers, and knows no leader;"
             + " tcp://c:3: it cannot be reached (no answer from the machine);"
-            + " tcp://x:9: a connection stands, but no reducer of this loop answers yet"
+            + " tcp://x:9: there is a connection, but no reducer of this loop answers yet"
         #expect(
             wait.learned(found, at: at(2001)) == [
                 .waiting(
@@ -47,7 +47,7 @@ import ZMQ
         let answers: [(ReducerWait.Facts, String)] = [
             (.init(place: "tcp://a:1", isJoined: false, isConnected: true, standbyOf: ""), "knows no leader"),
             (.init(place: "tcp://a:1", isJoined: false, isConnected: true, busy: "it is full"), "it is full"),
-            (.init(place: "tcp://a:1", isJoined: false, isConnected: true), "a connection stands"),
+            (.init(place: "tcp://a:1", isJoined: false, isConnected: true), "there is a connection"),
         ]
         for (facts, text) in answers {
             for (found, isKept) in [(ReducerWait.Obstacle.foreign, true), (.unknown, true), (.nothingListens, false)] {
@@ -111,7 +111,7 @@ import ZMQ
         #expect(wait.deadline == at(60_000))
         #expect(
             wait.advance(to: at(60_000), connected)
-                == line("60 s", 60_000, "a connection stands, but no reducer of this loop answers yet"))
+                == line("60 s", 60_000, "there is a connection, but no reducer of this loop answers yet"))
         let busy = ReducerWait.Facts(
             place: "tcp://r:7710", isJoined: false, isConnected: true, busy: "it has too many sessions")
         #expect(

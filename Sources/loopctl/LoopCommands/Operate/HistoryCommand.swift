@@ -32,8 +32,8 @@ enum HistoryCommand {
             "history", abstract: "Print the records of the journal.",
             discussion: """
                 Events with their seqs, what was refused and why, how attempts of effects ended, sessions, epochs and \
-                definitions. Records that belong to no event stand at the seq of the event before them, and have the time of \
-                the record before them if they have none.
+                definitions. Records that belong to no event are shown at the seq of the event before them, and with the \
+                time of the record before them if they have none.
 
                 Exit codes: 0 printed, 1 refused, 2 no answer, 64 wrong usage.
                 """,
