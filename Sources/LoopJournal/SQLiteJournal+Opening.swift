@@ -32,7 +32,7 @@ extension SQLiteJournal {
     /// The address at which peers find the process that has this path's journal, or nil if it names none.
     package static func ownerAddress(of path: String) -> String? { OwnerLock.address(in: JournalPaths(path).lock) }
 
-    /// The path of the crash note beside this path's journal.
+    /// The path of the crash note next to this path's journal.
     package static func crashNote(of path: String) -> String { JournalPaths(path).note }
 
     /// Whether this process, as a reducer of this address, was the last one that had this path's journal.

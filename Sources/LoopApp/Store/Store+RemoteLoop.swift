@@ -9,7 +9,7 @@ extension Store {
     /// over before the handle is released.
     ///
     /// An event that the reducer refuses after it was accepted does not appear in the store's `problem`. To see such refusals, use
-    /// `RemoteLoop.confirmed`.
+    /// `RemoteLoop.sendAndConfirm`.
     /// - Parameters:
     ///   - loop: the loop to follow.
     ///   - placeholder: shown until the first state arrives; the definition's initial state is enough.

@@ -12,8 +12,9 @@ struct SiteFolder: Sendable {
         case redirect(to: String)
         /// A page with links to the contents of a folder.
         case listing([UInt8])
-        /// Why nothing can be shown: 400 for a path that is not well formed, 404 if it names nothing or nothing that the server may
-        /// show, 403 for a file that may not be read, 503 if the system lacks descriptors or memory, and 500 for other errors.
+        /// Why nothing can be shown. It is 400 for a path that is not well formed, and 403 for a file that may not be read. It is
+        /// 404 if the path names nothing, or nothing that the server may show. It is 503 if the system lacks descriptors or
+        /// memory, and 500 for other errors.
         case failure(status: Int)
     }
 

@@ -6,7 +6,7 @@ import LoopWire
 /// The reducer's present step, in a few words of memory that survive the process. It is written before an event is decoded,
 /// reduced and queried, and cleared afterwards. If the next start finds a step, the process died in it. (Protocol, section 7.)
 ///
-///     enter ──▶ decoding ──▶ reducing ──▶ queries ──▶ leave          beside it: a table of suspects, with counts
+///     enter ──▶ decoding ──▶ reducing ──▶ queries ──▶ leave          after it: a table of suspects, with counts
 ///
 /// The system keeps a file that is mapped into memory when the process dies, without a sync. One thread writes.
 package struct CrashNote: Sendable {

@@ -18,7 +18,7 @@ package import LoopWire
 ///                                       └──▶ hashing, updates ──▶ observers
 ///
 /// Only the state itself has the definition's types, and it is here as a `LoopState`, so that the machine is compiled once for
-/// all definitions. The inputs of a shell, which it calls only on a turn's intake, are control messages (join requests, claims,
+/// all definitions. A shell passes its inputs only to a turn's intake. They are control messages (join requests, claims,
 /// heartbeats, requests), batches of entries, subscriptions, answers, and the time.
 package struct ReducerMachine: Sendable {
     /// The limits, the broken rules and the time.

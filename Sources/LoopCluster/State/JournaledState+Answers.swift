@@ -24,7 +24,7 @@ extension JournaledState {
         if answersBytes > answersBytesMax { dropMostAnswers() }
     }
 
-    /// Whether a session keeps so many answers that it must confirm some before it may ask again.
+    /// Whether a session keeps too many answers. Then it must confirm some before it may ask again.
     func keepsTooManyAnswers(of session: SessionID) -> Bool {
         guard let index = sessions.index(forKey: session) else { return false }
         return sessions[at: index].answers.byteCount >= KeptAnswers.bytesMax

@@ -6,7 +6,7 @@
 #endif
 internal import Synchronization
 
-/// Long work on a thread of its own, beside threads that others wait for.
+/// Long work on a thread of its own, in a process with threads that others wait for.
 ///
 /// A thread that computes keeps its processor until the scheduler's next tick, which is 4 ms on many systems. A thread that was
 /// woken meanwhile waits for it, sometimes next to an idle processor. Priorities do not change that. So background work yields by

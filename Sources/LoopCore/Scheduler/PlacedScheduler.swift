@@ -10,7 +10,6 @@ import LoopCollections
 ///
 /// Effects are identified by their places in a table of their owner, one effect at a place, so that no search is needed
 /// here. Every operation costs O(log n) in the waiting effects, amortized; `next` also costs O(f) in the feedbacks.
-/// feedbacks for `next`.
 package struct PlacedScheduler: Sendable {
     private var lanes: [SchedulerLane] = []
     private var numbers: [UInt32] = []

@@ -43,7 +43,7 @@ final class HealthServer: Sendable {
     static let patience = Duration.seconds(2)
 
     private static let connectionsMax = 256
-    /// So many connections of one address that no other machine can take all of them.
+    /// How many connections one address may have, so that no machine takes all of them.
     private static let connectionsPerAddress = 16
     /// A connection on which nothing comes for this long is closed, so that idle ones do not keep others out.
     private static let idleLimit = Duration.seconds(5)

@@ -74,7 +74,7 @@ public struct JournalPlace: Sendable {
         }
     }
 
-    /// The file, beside which the crash note lies, or nil for a journal that is not a file.
+    /// The file, next to which the crash note lies, or nil for a journal that is not a file.
     package let path: @Sendable (_ loop: String) -> String?
     /// The name for people, without a password.
     package let name: @Sendable (_ loop: String) -> String

@@ -3,8 +3,8 @@ import LoopCluster
 
 /// A program for one kind of node: options → configuration → node → exit code.
 ///
-/// Exit codes: 0 and 1 are the job's verdict, and 0 also means a stop by a signal; 2 could not run, 3 the journal is damaged or
-/// lacks acknowledged records, 64 wrong usage, 130 a second signal.
+/// Exit codes: 0 and 1 are the job's verdict, and 0 also means a stop by a signal. A program that could not run ends with 2. 3
+/// means that the journal is damaged or lacks acknowledged records, 64 wrong usage, and 130 a second signal.
 public struct NodeProgram: Sendable {
     /// The command line, for its help and for tests.
     package let command: Command

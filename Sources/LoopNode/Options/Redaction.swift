@@ -1,7 +1,7 @@
 /// Removes passwords from texts with addresses, before a text is shown or written.
 package enum Redaction {
-    /// Replaces each password in a text by `***`. A password is the text between `:` and `@` in a URL, or the value of a parameter,
-    /// of a URL or of libpq, with a name that ends in `password`.
+    /// Replaces each password in a text by `***`. A password is the text between `:` and `@` in a URL. It is also the value of a
+    /// parameter whose name ends in `password`, in a URL or for libpq.
     package static func of(_ text: String) -> String {
         withoutParameters(withoutUserInfos(text).replacing(#/[^\s'"]+/#) { withoutUserInfo($0.output) })
     }

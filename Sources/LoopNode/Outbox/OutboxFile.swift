@@ -235,7 +235,7 @@ package final class OutboxFile {
         }
         (head, loop, committedAt) = (next, name, now)
         last = max(last, machine.lastNumber)
-        // Everything is then in one file. If that fails, the log beside it has the rest.
+        // Everything is then in one file. If that fails, its log has the rest.
         if isLast { _ = try? database.checkpoint(.truncate) }
     }
 

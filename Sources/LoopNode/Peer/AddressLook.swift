@@ -15,8 +15,8 @@ package enum AddressLook {
         return each.map { "\($0): \(obstacle(at: $0, statusWithin: statusLimit).text)" }.joined(separator: "; ")
     }
 
-    /// Finds what is wrong at an address. Blocks as long as the limits allow, for another second at each further address of the host
-    /// that does not answer, and for as long as the system looks up the host's name.
+    /// Finds what is wrong at an address. Blocks as long as the limits allow, and as long as the system looks up the host's name.
+    /// Each further address of the host that does not answer takes another second.
     /// - Parameters:
     ///   - reducer: the address of one reducer.
     ///   - isEnding: whether the other side has ended each handshake without a reason.

@@ -5,12 +5,12 @@ package import LoopCluster
 internal import LoopCollections
 package import LoopWire
 
-/// The crash note of a reducer, in a file beside its journal that is mapped into memory. The system keeps what was written
+/// The crash note of a reducer, in a file next to its journal that is mapped into memory. The system keeps what was written
 /// there when the process ends, without a sync. (Protocol, section 7.)
 ///
 ///     let file = try CrashNoteFile(path: "\(journal)-note")     // the journal is locked already
 ///     if let line = try file.begin(history: journal.history) { log.note(.crashed, line) }
-///     machine.crashNote = file.note
+///     let recovery = try Recovery(definition, from: journal, coder: coder, note: file.note)
 ///
 /// It is made and used on the reducer's thread. While it exists, faults of the process (a trap, a stack overflow) are written
 /// into it. So a kill from outside can be distinguished from an event that ends the process.

@@ -400,7 +400,7 @@ struct ReducerActor<Work: Workload>: WorldActor {
         if brokenRules.contains(.journalsHaveOneOwner) { disk.release() }
         do {
             var second = try SimulatedJournal(disk, durability: plan.durability, rules: brokenRules)
-            // The new process was not refused. It recovers and begins a separate epoch, beside the first.
+            // The new process was not refused. It recovers and begins a separate epoch while the first goes on.
             let recovery = try Recovery(world.plain, from: second, coder: loop.coder)
             var machine = ReducerMachine(
                 recovered: recovery.journaled, configuration: ReducerConfiguration(), seed: 1,

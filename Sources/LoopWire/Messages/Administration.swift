@@ -201,8 +201,8 @@ package struct ListedEffect: Codable, Equatable, Sendable {
     package var text: String
     /// The seq at which its present request was made.
     package var seq: UInt64
-    /// How long it has waited, in milliseconds since it was asked for, was tried last, or this epoch began; or nil if it does not
-    /// wait for a worker, a limit or its next try.
+    /// How long it has waited, in milliseconds since it was asked for, was tried last, or this epoch began. It is nil if it
+    /// waits for no worker, limit or next try.
     package var waitMilliseconds: Int64?
     /// How many attempts have failed or timed out.
     package var failures: Int

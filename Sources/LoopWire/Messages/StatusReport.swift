@@ -38,8 +38,8 @@ public struct StatusReport: Codable, Equatable, Sendable {
         public var completed = 0
         /// How many of its live effects have failed for good.
         public var parked = 0
-        /// How long the one that has waited longest has waited, in milliseconds since it was asked for, was tried last, or this
-        /// epoch began; or nil if none waits.
+        /// How long the one that has waited longest has waited, or nil if none waits. It is in milliseconds since the effect was
+        /// asked for, was tried last, or this epoch began.
         package var oldestWaitMilliseconds: Int64?
     }
 

@@ -10,8 +10,8 @@ package struct ServerKey: Sendable {
     package let secretKey: SecretKey
 }
 
-/// The name of a reducer's own key in its folder: `server`, or `server-2`, `server-3`… while a new one is introduced beside the old
-/// one.
+/// The name of a reducer's own key in its folder: `server`, or `server-2`, `server-3`… while a new one is introduced
+/// and the old one is still used.
 struct ServerKeyName: Hashable, Comparable {
     private static let base = "server"
 
