@@ -57,7 +57,7 @@ struct PostgresSession: ~Copyable {
     private static func connect(
         _ url: ConnectionString, for use: Use, _ hosts: HostChoice?, _ limit: Duration
     ) throws(JournalError) -> PostgresConnection {
-        let unanswered = "\(limit.wholeNanoseconds / 1_000_000)"
+        let unanswered = "\(limit.wholeMilliseconds)"
         var defaults = ["connect_timeout": "2", "tcp_user_timeout": unanswered, "client_encoding": "UTF8"]
         // A standby cannot be written to. Of several hosts, the URL means the primary.
         if use != .reading { defaults["target_session_attrs"] = "read-write" }

@@ -37,13 +37,13 @@ package struct SocketOptions: Sendable {
     /// The options of libzmq and the bytes of their values, in the order in which they are set.
     func settings(for kind: SocketKind) -> [(option: Int32, value: [UInt8])] {
         var settings: [(option: Int32, value: [UInt8])] = [
-            (ZMQ_LINGER, bytes(of: lingerLimit.wholeMilliseconds)),
+            (ZMQ_LINGER, bytes(of: lingerLimit.millisecondsRoundedUp)),
             (ZMQ_SNDHWM, bytes(of: Int32(clamping: max(1, sendMessagesMax)))),
             (ZMQ_RCVHWM, bytes(of: Int32(clamping: max(1, receiveMessagesMax)))),
-            (ZMQ_HANDSHAKE_IVL, bytes(of: handshakeLimit.wholeMilliseconds)),
+            (ZMQ_HANDSHAKE_IVL, bytes(of: handshakeLimit.millisecondsRoundedUp)),
             (ZMQ_CONNECT_TIMEOUT, bytes(of: Int32(5000))),
-            (ZMQ_RECONNECT_IVL, bytes(of: reconnectDelay.wholeMilliseconds)),
-            (ZMQ_RECONNECT_IVL_MAX, bytes(of: reconnectDelayMax?.wholeMilliseconds ?? 0)),
+            (ZMQ_RECONNECT_IVL, bytes(of: reconnectDelay.millisecondsRoundedUp)),
+            (ZMQ_RECONNECT_IVL_MAX, bytes(of: reconnectDelayMax?.millisecondsRoundedUp ?? 0)),
             (ZMQ_IMMEDIATE, bytes(of: Int32(immediate ? 1 : 0))),
             // The system limits it further (Linux: `net.core.somaxconn`, 4096). TCP drops connections above it, and tries each again
             // only after seconds. All peers of a restarted reducer come at once.
@@ -53,7 +53,7 @@ package struct SocketOptions: Sendable {
             (ZMQ_TCP_KEEPALIVE, bytes(of: Int32(1))), (ZMQ_TCP_KEEPALIVE_IDLE, bytes(of: Int32(10))),
             (ZMQ_TCP_KEEPALIVE_INTVL, bytes(of: Int32(5))), (ZMQ_TCP_KEEPALIVE_CNT, bytes(of: Int32(3))),
         ]
-        if let stalledLimit { settings.append((ZMQ_TCP_MAXRT, bytes(of: stalledLimit.wholeMilliseconds))) }
+        if let stalledLimit { settings.append((ZMQ_TCP_MAXRT, bytes(of: stalledLimit.millisecondsRoundedUp))) }
         settings += security.settings
         if reportsEverySubscription { settings.append((ZMQ_XPUB_VERBOSE, bytes(of: Int32(1)))) }
         if kind == .router { settings.append((ZMQ_ROUTER_MANDATORY, bytes(of: Int32(1)))) }
@@ -68,7 +68,7 @@ func bytes(of number: some FixedWidthInteger & BitwiseCopyable) -> [UInt8] {
 
 extension Duration {
     /// Whole milliseconds, rounded up so that a short wait does not become none.
-    fileprivate var wholeMilliseconds: Int32 {
+    fileprivate var millisecondsRoundedUp: Int32 {
         let (seconds, attoseconds) = components
         guard seconds < Int64(Int32.max) / 1000 else { return .max }
         let milliseconds = seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000

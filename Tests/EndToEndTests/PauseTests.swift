@@ -197,7 +197,7 @@ private let isMeasured = ProcessInfo.processInfo.environment["LOOP_MEASURE"] != 
         let count = await Self.recordsCount + steady.end()
         await sender.close()
         for fault in Fault.allCases {
-            let sorted = (pauses[fault] ?? []).sorted().map { $0.wholeNanoseconds / 1_000_000 }
+            let sorted = (pauses[fault] ?? []).sorted().map { $0.wholeMilliseconds }
             print("\(fault), \(Self.recordsCount) records behind the snapshot: pauses of \(sorted) ms")
         }
         let state = try await Program.run(

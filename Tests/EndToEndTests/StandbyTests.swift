@@ -148,7 +148,7 @@ import Testing
             #expect(said.contains("\(named) leads in epoch "), "\(said)")
         }
         // Its process has run since before, although its term has just begun.
-        let age = (SystemClock.monotonic - began).wholeNanoseconds / 1_000_000
+        let age = (SystemClock.monotonic - began).wholeMilliseconds
         #expect(try await status(of: addresses[0]) { $0.isReady }.uptimeMilliseconds >= age)
         for process in processes {
             process.terminate()
@@ -232,7 +232,7 @@ import Testing
             Executables.path("loopctl"), ["state", "--json", "--reducer", both, "--timeout", "60s"] + options)
         #expect(state.contains(#""count":\#(Self.stepsCount * 26)"#), "\(state)")
         if Self.stepsCount > 4 {
-            let sorted = times.sorted().map { $0.wholeNanoseconds / 1_000_000 }
+            let sorted = times.sorted().map { $0.wholeMilliseconds }
             print("\(setting): from a step-down to an event of the successor: \(sorted) ms")
         }
         await sender.close()

@@ -104,7 +104,7 @@ struct DeadlineBench {
         time += milliseconds
         let ready = machine.turn(at: moment, take)
         records += ready.records
-        deadline = Int64((ready.deadline - .zero).wholeNanoseconds / 1_000_000)
+        deadline = Int64((ready.deadline - .zero).wholeMilliseconds)
         for record in ready.records { try replayed.apply(record) }
         let position = ready.position
         #expect(replayed.position == position && replayed.digest() == machine.journaled.digest())

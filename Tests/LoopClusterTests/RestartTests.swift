@@ -90,7 +90,7 @@ import Testing
         var again = try ReducerBench(configuration: configuration, replaying: bench.records, at: bench.time + 1000)
         // Another worker is here, and the one that runs the effect has not come back.
         let other = again.join(bob)
-        let limit = (configuration.silenceLimit + search).wholeNanoseconds / 1_000_000
+        let limit = (configuration.silenceLimit + search).wholeMilliseconds
         #expect(limit == (search == .zero ? 3000 : 11_000))
         #expect(again.wait(for: limit - 500, other, bob).grants == [])
         #expect(again.wait(for: 1000, other, bob).grants.map(\.effect) == [grant.effect])

@@ -81,7 +81,7 @@ private struct ChimeBench {
         time += milliseconds
         let ready = machine.turn(at: ReducerBench.moment(time), take)
         records += ready.records
-        deadline = Int64((ready.deadline - .zero).wholeNanoseconds / 1_000_000)
+        deadline = Int64((ready.deadline - .zero).wholeMilliseconds)
         for record in ready.records { try replayed.apply(record) }
         let position = ready.position
         #expect(try replayed.position == position && replayed.differences(from: machine.journaled) == [])

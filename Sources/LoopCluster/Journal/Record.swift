@@ -373,7 +373,7 @@ package struct RetryTime: Equatable, Sendable {
 
     /// The time after a wait.
     init(after wait: Duration, from time: WallTime) {
-        let milliseconds = wait.wholeNanoseconds / 1_000_000 + (wait.wholeNanoseconds % 1_000_000 > 0 ? 1 : 0)
+        let milliseconds = wait.wholeMilliseconds + (wait.wholeNanoseconds % 1_000_000 > 0 ? 1 : 0)
         self.init(notBefore: time + .milliseconds(milliseconds), wait: milliseconds)
     }
 

@@ -51,13 +51,13 @@ extension ReducerMachine {
         report.leader = context.configuration.advertised
         report.journalLease = journalLease.map { lease in
             StatusReport.JournalLease(
-                milliseconds: lease.duration.wholeNanoseconds / 1_000_000,
-                provenMillisecondsAgo: (now - lease.provenAt).wholeNanoseconds / 1_000_000)
+                milliseconds: lease.duration.wholeMilliseconds,
+                provenMillisecondsAgo: (now - lease.provenAt).wholeMilliseconds)
         }
         report.history = journaled.history.description
         report.epoch = journaled.epoch.number
         report.seq = journaled.seq.value
-        report.uptimeMilliseconds = (now - context.configuration.processBegan).wholeNanoseconds / 1_000_000
+        report.uptimeMilliseconds = (now - context.configuration.processBegan).wholeMilliseconds
         report.eventsPerSecond = publication.rate.perSecond(journaled.seq, at: now)
         report.notReadyBecause =
             phase.outcome == nil ? phase.loss?.description ?? otherLeadersText : "the loop has ended"
@@ -76,7 +76,7 @@ extension ReducerMachine {
             report.timers = timers.queue.count
             report.nextTimer = next.time.milliseconds
         }
-        report.clockBehindMilliseconds = clockLag.map { $0.wholeNanoseconds / 1_000_000 }
+        report.clockBehindMilliseconds = clockLag.map { $0.wholeMilliseconds }
         report.connections = connections?.count
         report.connectionsMax = connections?.max
         report.warnings = warnings()
@@ -101,7 +101,7 @@ extension ReducerMachine {
         var peer = StatusReport.Peer(
             name: member.name, peer: member.peer, session: session, groups: member.groups, capacity: member.capacity)
         peer.leases = member.holding.count
-        peer.leaseMilliseconds = (member.leaseEnds - context.now.monotonic).wholeNanoseconds / 1_000_000
+        peer.leaseMilliseconds = (member.leaseEnds - context.now.monotonic).wholeMilliseconds
         peer.lag = member.inbox.lag
         peer.completed = member.completedCount
         peer.watermark = journaled.sessions[session]?.watermark ?? 0
@@ -136,7 +136,7 @@ extension ReducerMachine {
 
     /// How long the effect at a place has waited, or nil if it does not wait for a worker, a limit or its next try.
     func waitMilliseconds(at place: Int) -> Int64? {
-        dispatch.waitsSince(at: place).map { (context.now.monotonic - $0).wholeNanoseconds / 1_000_000 }
+        dispatch.waitsSince(at: place).map { (context.now.monotonic - $0).wholeMilliseconds }
     }
 
     /// The reports of the first hundred effects by ID, and how many others there are.

@@ -39,7 +39,7 @@ public struct Schedule: Hashable, Sendable, CustomStringConvertible {
     /// runs at five past, ten past, and so on.
     /// - Parameter interval: at least a second. A shorter one is an error at the loop's start.
     public static func every(_ interval: Duration) -> Schedule {
-        let milliseconds = interval.wholeNanoseconds / 1_000_000
+        let milliseconds = interval.wholeMilliseconds
         let text = "every \(milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(milliseconds) ms")"
         guard milliseconds >= 1000 else {
             return Schedule(.wrong(ScheduleError("the schedule \(text) is too frequent; a second is the least")), text)

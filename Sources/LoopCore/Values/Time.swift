@@ -50,7 +50,7 @@ public struct WallTime: Hashable, Comparable, Codable, Sendable {
 
     /// A time that is later by the duration's whole milliseconds, which drops any smaller rest. Clamped to the end of the scale.
     public static func + (time: WallTime, duration: Duration) -> WallTime {
-        let (sum, overflow) = time.milliseconds.addingReportingOverflow(duration.wholeNanoseconds / 1_000_000)
+        let (sum, overflow) = time.milliseconds.addingReportingOverflow(duration.wholeMilliseconds)
         return WallTime(milliseconds: overflow ? .max : sum)
     }
 }
@@ -79,13 +79,16 @@ extension Duration {
         return overflowed ? (seconds < 0 ? .min : .max) : sum
     }
 
+    /// The duration in whole milliseconds, without the rest, clamped as `wholeNanoseconds` is.
+    package var wholeMilliseconds: Int64 { wholeNanoseconds / 1_000_000 }
+
     /// The duration in seconds, for people and for ratios.
     package var inSeconds: Double { Double(wholeNanoseconds) / 1e9 }
 
     /// The duration for people, in its largest units: "250 ms", "90 s", "5 min" or "23 h 58 min".
     package var text: String {
         let seconds = components.seconds
-        if self < .seconds(1) { return "\(wholeNanoseconds / 1_000_000) ms" }
+        if self < .seconds(1) { return "\(wholeMilliseconds) ms" }
         if seconds < 120 { return "\(seconds) s" }
         let parts = [(seconds / 86400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min")].drop { $0.0 == 0 }
         return parts.prefix(2).filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: " ")

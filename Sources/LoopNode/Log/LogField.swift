@@ -29,7 +29,7 @@ package struct LogField: Hashable, Sendable {
     private init(_ name: String, _ number: UInt64) { (self.name, value) = (name, .number(number)) }
 
     private static func milliseconds(_ duration: Duration) -> UInt64 {
-        UInt64(max(0, duration.wholeNanoseconds / 1_000_000))
+        UInt64(max(0, duration.wholeMilliseconds))
     }
 
     /// The name of a peer, or its ID if it has no name.

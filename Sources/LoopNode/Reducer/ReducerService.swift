@@ -112,7 +112,7 @@ final class ReducerService<Definition: LoopDefinition> {
             let text =
                 "recovered seq \(machine.seq) from \(Self.beginning(of: recovery)) and \(recovery.recordsCount) records"
                 + (recovery.lacking.isEmpty ? "" : ", and appended \(recovery.lacking.count) that had no receipt,")
-                + " in \(duration.wholeNanoseconds / 1_000_000) ms"
+                + " in \(duration.wholeMilliseconds) ms"
             recovered = text
             host.meter?.note { $0.recoveryDuration = duration }
             log.note(

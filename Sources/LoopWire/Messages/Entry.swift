@@ -132,7 +132,7 @@ package struct Failure: Equatable, Sendable {
     package var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.u8((isFinal ? 1 : 0) | (retryAfter == nil ? 0 : 2))
-        writer.u64(UInt64(max(0, (retryAfter ?? .zero).wholeNanoseconds / 1_000_000)))
+        writer.u64(UInt64(max(0, (retryAfter ?? .zero).wholeMilliseconds)))
         writer.string(message)
         return writer.bytes
     }

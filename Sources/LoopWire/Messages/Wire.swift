@@ -163,7 +163,7 @@ extension ByteWriter {
     }
 
     mutating func milliseconds(_ duration: Duration) {
-        u64(UInt64(max(0, duration.wholeNanoseconds / 1_000_000)))
+        u64(UInt64(max(0, duration.wholeMilliseconds)))
     }
 
     package mutating func string(_ text: String) { prefixed(Array(text.utf8)[...]) }

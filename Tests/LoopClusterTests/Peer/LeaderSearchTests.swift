@@ -33,7 +33,7 @@ import Testing
         var pauses: [Duration] = []
         for _ in 0..<6 {
             while true {
-                let actions = bench.wait(max(0, (bench.machine.deadline - bench.now).wholeNanoseconds / 1_000_000 + 1))
+                let actions = bench.wait(max(0, (bench.machine.deadline - bench.now).wholeMilliseconds + 1))
                 if actions.contains(.lookUp) { break }
             }
             pauses.append(bench.machine.deadline - bench.now)
@@ -164,7 +164,7 @@ import Testing
         var bench = PeerBench(places: ["a"])
         _ = bench.wait()
         #expect(bench.standby(.noLeader(retryAfter: .milliseconds(asked))) == [.lookUp])
-        let pause = (bench.machine.deadline - bench.now).wholeNanoseconds / 1_000_000
+        let pause = (bench.machine.deadline - bench.now).wholeMilliseconds
         #expect(waits.contains(pause))
         #expect(bench.wait(pause + 1) == [hello])
     }

@@ -195,8 +195,8 @@ struct Bag<Element> {
 extension SeededRandom {
     /// A time in the range, in whole milliseconds.
     mutating func duration(_ range: ClosedRange<Duration>) -> Duration {
-        let low = range.lowerBound.wholeNanoseconds / 1_000_000
-        let high = range.upperBound.wholeNanoseconds / 1_000_000
+        let low = range.lowerBound.wholeMilliseconds
+        let high = range.upperBound.wholeMilliseconds
         return .milliseconds(low + Int64(next() % UInt64(max(0, high - low) + 1)))
     }
 }
