@@ -81,7 +81,7 @@ final class EffectBody: Sendable, EffectSource {
             Entry(
                 kind: .event, effect: grant.effect, attempt: grant.attempt, payload: payload[...], wantsSeq: wantsSeq,
                 isLast: isLast)
-        ).seq
+        ).state.seq
     }
 
     /// Posts the end of the body.

@@ -138,17 +138,10 @@ final class OutboxGate: Sendable {
     ///
     /// Returns when the event is accepted, and on disk if events are kept. If the event wants its seq, returns when its
     /// outcome is known.
-    /// - Returns: the state that the event made if it wants that, else one with the seq `.initial`.
+    /// - Returns: what its sender wants to know of it.
     /// - Throws: why the event was not accepted or, if it wants its seq, not applied.
     @discardableResult @inline(__always)
-    nonisolated(nonsending) func send(_ event: Entry) async throws(SendRefusal) -> StateID {
-        try await settle(event).state
-    }
-
-    /// Sends an event, as `send` does.
-    /// - Returns: what its sender wants to know of it.
-    @inline(__always)
-    nonisolated(nonsending) func settle(_ event: Entry) async throws(SendRefusal) -> Settlement {
+    nonisolated(nonsending) func send(_ event: Entry) async throws(SendRefusal) -> Settlement {
         if event.effect != nil, Task.isCancelled { throw SendRefusal(.cancelled) }
         switch try post(event) {
         case .posted: return .accepted

@@ -128,7 +128,7 @@ package final class RemoteConnection: Sendable {
     /// - Returns: the state that the event made if `confirmed`, else `.none`.
     @inline(__always)
     package nonisolated(nonsending) func send(_ event: [UInt8], confirmed: Bool) async throws(SendRefusal) -> StateID {
-        try await gate.send(Entry(kind: .event, payload: event[...], wantsSeq: confirmed))
+        try await gate.send(Entry(kind: .event, payload: event[...], wantsSeq: confirmed)).state
     }
 
     /// Sends an encoded event, and waits for the definition's answer to it.
@@ -139,7 +139,7 @@ package final class RemoteConnection: Sendable {
     ) async throws(AskError) -> (answer: [UInt8], state: StateID) {
         let settlement: Settlement
         do throws(SendRefusal) {
-            settlement = try await gate.settle(Entry(kind: .event, payload: event[...], wantsAnswer: true))
+            settlement = try await gate.send(Entry(kind: .event, payload: event[...], wantsAnswer: true))
         } catch {
             throw .refused(error)
         }

@@ -27,7 +27,7 @@ import ZMQ
         let reducer = try ReducerNode(Jobs(), configuration: .test(address, try ZMQContext()))
         async let outcome = reducer.run()
         let event = Entry(kind: .event, payload: try CBOR.encode(Jobs.Event.note("here"))[...], wantsSeq: true)
-        #expect(try await gate.send(event).seq == Seq(1))
+        #expect(try await gate.send(event).state.seq == Seq(1))
         gate.requestStop()
         #expect(try await end == .stopped)
         reducer.stop()

@@ -48,13 +48,13 @@ import Testing
 
         // One of the two is settled.
         gate.report(outboxCount: 1, outboxBytes: 7)
-        #expect(try await first.value == StateID.none)
+        #expect(try await first.value == .accepted)
         #expect(isSignalled)
         #expect(take().run.map(\.payload) == [[3]])
         #expect(gate.lineCount == 1)
 
         gate.report(outboxCount: 0, outboxBytes: 0)
-        #expect(try await second.value == StateID.none)
+        #expect(try await second.value == .accepted)
         #expect(take().run.map(\.payload) == [[4]])
     }
 
@@ -101,7 +101,7 @@ import Testing
             await #expect(throws: SendRefusal(.cancelled)) { try await gate.send(effect) }
             return try await gate.send(event(2))
         }
-        #expect(try await sender.value == StateID.none)
+        #expect(try await sender.value == .accepted)
         #expect(take().run.map(\.payload) == [[2]])
     }
 
@@ -114,7 +114,7 @@ import Testing
             posted.waiters.map {
                 ($0.ticket, .success(Settlement(state: StateID(history: History(1), epoch: .none, seq: Seq(7)))))
             })
-        #expect(try await sender.value.seq == Seq(7))
+        #expect(try await sender.value.state.seq == Seq(7))
     }
 
     @Test func `that keeps events lets a sender go on when its event is on disk`() async throws {
@@ -125,7 +125,7 @@ import Testing
         gate.take(into: &posted, isSignalled: true)
         #expect(posted.waiters.map(\.index) == [0])
         gate.resolve(posted.waiters.map { ($0.ticket, .success(.accepted)) })
-        #expect(try await sender.value == StateID.none)
+        #expect(try await sender.value == .accepted)
     }
 
     @Test func `that is closed refuses what waits for room, and says of the rest that it may be applied`() async throws
