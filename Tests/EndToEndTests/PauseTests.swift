@@ -165,8 +165,7 @@ private let isMeasured = ProcessInfo.processInfo.environment["LOOP_MEASURE"] != 
         for index in 1...2 { reducers.append(try start(index)) }
         let all = addresses.map(\.description).joined(separator: ",")
         let sender = try RemoteConnection(
-            loop: "counter", reducer: try ReducerAddress(parsing: all), name: "sender", observing: .nothing,
-            log: .silent)
+            loop: "counter", reducer: try ReducerAddress(parsing: all), name: "sender", log: .silent)
         try await fill(sender)
         let steady = SteadySender(sender)
         var pauses: [Fault: [Duration]] = [:]

@@ -24,7 +24,7 @@ import Testing
             Executables.path("loop-reducer"),
             ["counter", "--bind", address.description, "--journal", journal, "--silence-limit", "1s"])
         sender = try RemoteConnection(
-            loop: "counter", reducer: address, name: "sender", observing: .nothing, log: .silent)
+            loop: "counter", reducer: address, name: "sender", log: .silent)
         _ = try await status(of: address)
     }
 

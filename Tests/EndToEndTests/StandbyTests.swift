@@ -79,7 +79,6 @@ import Testing
         defer { worker.kill() }
         let sender = try RemoteConnection(
             loop: "counter", reducer: try ReducerAddress(parsing: both).with(peerKeys), name: "sender",
-            observing: .nothing,
             log: .silent)
         for round in 0..<4 {
             for _ in 0..<25 { _ = try await sender.send(Self.event, confirmed: false) }
@@ -202,7 +201,7 @@ import Testing
         let known = addresses.map { $0.with(peerKeys) }
         let sender = try RemoteConnection(
             loop: "counter", reducer: try ReducerAddress(parsing: both).with(peerKeys), name: "sender",
-            observing: .nothing, log: .silent)
+            log: .silent)
         var times: [Duration] = []
         for round in 0..<Self.stepsCount {
             let (leader, standby) = (round % 2, (round + 1) % 2)

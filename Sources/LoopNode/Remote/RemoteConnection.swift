@@ -7,12 +7,6 @@ package import ZMQ
 
 /// A session with a loop whose definition is not needed: events are bytes, states and transitions are CBOR.
 package final class RemoteConnection: Sendable {
-    /// What the connection follows besides its own session.
-    package enum Observing: Sendable {
-        case nothing
-        case transitions
-    }
-
     /// A reader that decodes states from the observer's actions.
     struct Follower: Sendable {
         let following: Following
@@ -39,7 +33,7 @@ package final class RemoteConnection: Sendable {
     ///   - schema: the loop's schema, or 0 for any.
     ///   - reducer: the reducer, which need not run yet.
     ///   - name: the name of this peer in status reports.
-    ///   - observing: what the connection follows.
+    ///   - observing: what the connection follows besides its own session, or nil for nothing.
     ///   - outbox: a file that keeps what is sent until its outcome is known, even if this process dies. The next process that
     ///     opens it sends the rest. Only one process at a time can use it. If nil, unsettled events are lost when the process ends.
     ///   - stopLimit: how long `close`, the release of the handle and the exit of the process wait for the outcome of what was
@@ -50,13 +44,13 @@ package final class RemoteConnection: Sendable {
     ///   - log: receives the events of the log. By default it writes lines to standard error.
     /// - Throws: if the outbox file cannot be used, or a system call fails.
     package convenience init(
-        loop: String, schema: UInt64 = 0, reducer: ReducerAddress, name: String, observing: Observing,
+        loop: String, schema: UInt64 = 0, reducer: ReducerAddress, name: String, observing: Following? = nil,
         outbox: String? = nil, stopLimit: Duration = .seconds(5), connectTimeout: Duration? = nil,
         context: ZMQContext? = nil, log: LogHandler = .standardError
     ) throws(NodeError) {
         try self.init(
             loop: loop, schema: schema, reducer: reducer, name: name,
-            follower: observing.following.map { Follower(following: $0, take: { _ in .fine }) },
+            follower: observing.map { Follower(following: $0, take: { _ in .fine }) },
             outbox: outbox, stopLimit: stopLimit, connectTimeout: connectTimeout, context: context, log: log)
     }
 
@@ -165,15 +159,6 @@ package final class RemoteConnection: Sendable {
     package nonisolated(nonsending) func kill() async {
         gate.kill()
         await thread.join()
-    }
-}
-
-extension RemoteConnection.Observing {
-    fileprivate var following: Following? {
-        switch self {
-        case .nothing: nil
-        case .transitions: .transitions
-        }
     }
 }
 

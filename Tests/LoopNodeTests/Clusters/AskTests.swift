@@ -55,7 +55,7 @@ private struct OtherJobs: LoopDefinition {
         let cluster = try TestCluster("ask-refused")
         let remote = try cluster.remote()
         let connection = try RemoteConnection(
-            loop: Jobs.name, reducer: cluster.address, name: "bytes", observing: .nothing, context: cluster.context,
+            loop: Jobs.name, reducer: cluster.address, name: "bytes", context: cluster.context,
             log: .silent)
         let why = "malformed bytes at offset 0: a break where nothing can end"
         await #expect(throws: AskError.refused(SendRefusal(.undecodable, detail: why))) {
@@ -77,7 +77,7 @@ private struct OtherJobs: LoopDefinition {
     @Test func `for bytes, where it does not know the definition`() async throws {
         let cluster = try TestCluster("ask-bytes", transport: "ipc")
         let connection = try RemoteConnection(
-            loop: "", reducer: cluster.address, name: "bytes", observing: .nothing, context: cluster.context,
+            loop: "", reducer: cluster.address, name: "bytes", context: cluster.context,
             log: .silent)
         let (answer, state) = try await connection.ask(try CBOR.encode(Jobs.Event.note("hello")))
         #expect(try CBOR.decode(Jobs.Answer.self, from: answer) == .notes(["hello"]))

@@ -144,7 +144,7 @@ import ZMQ
     @Test func `bytes that are no event are refused with their reason, and consume one number`() async throws {
         let cluster = try TestCluster("undecodable")
         let connection = try RemoteConnection(
-            loop: "", reducer: cluster.address, name: "stranger", observing: .nothing, context: cluster.context,
+            loop: "", reducer: cluster.address, name: "stranger", context: cluster.context,
             log: .silent)
         let error = await #expect(throws: SendRefusal.self) {
             _ = try await connection.send(try CBOR.encode(["no": "event"]), confirmed: true)

@@ -40,7 +40,7 @@ import ZMQ
             }
         }
         let connection = try RemoteConnection(
-            loop: Jobs.name, reducer: address, name: "client", observing: .nothing,
+            loop: Jobs.name, reducer: address, name: "client",
             log: .lines { line in lines.withLock { $0.append(line) } })
         #expect(try await asked)
         #expect(lines.withLock { $0.allSatisfy { !$0.contains("\u{1B}") } })

@@ -174,7 +174,7 @@ private struct TestFile {
 
     private func remote(_ address: ReducerAddress, stopLimit: Duration = .seconds(5)) throws -> RemoteConnection {
         try RemoteConnection(
-            loop: "jobs", reducer: address, name: "sender", observing: .nothing, outbox: file.path,
+            loop: "jobs", reducer: address, name: "sender", outbox: file.path,
             stopLimit: stopLimit, log: .silent)
     }
 
@@ -217,7 +217,7 @@ private struct TestFile {
         await first.close()
         let other = #expect(throws: NodeError.self) {
             try RemoteConnection(
-                loop: "lamps", reducer: address, name: "", observing: .nothing, outbox: file.path, log: .silent)
+                loop: "lamps", reducer: address, name: "", outbox: file.path, log: .silent)
         }
         #expect(other?.description.contains("holds events for the loop jobs, not for lamps") == true)
     }
@@ -228,7 +228,7 @@ private struct TestFile {
         chmod(folder.path, 0o777)
         let lines = Locked<[String]>([])
         let sender = try RemoteConnection(
-            loop: "jobs", reducer: ipcAddress(), name: "sender", observing: .nothing, outbox: path,
+            loop: "jobs", reducer: ipcAddress(), name: "sender", outbox: path,
             log: .lines { line in lines.withLock { $0.append(line) } })
         await sender.close()
         let warning =

@@ -494,7 +494,7 @@ private final class Pair: Sendable {
         let second = try pair.start(1)
         _ = try await pair.status(of: pair.addresses[1]) { $0.leader != nil }
         let other = try RemoteConnection(
-            loop: "other", reducer: pair.addresses[1], name: "", observing: .nothing, log: .silent)
+            loop: "other", reducer: pair.addresses[1], name: "", log: .silent)
         await #expect(throws: SendRefusal.self) { _ = try await other.send([0], confirmed: true) }
         await other.close()
         for member in [second, first] {

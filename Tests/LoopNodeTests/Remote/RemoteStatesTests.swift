@@ -79,7 +79,7 @@ import ZMQ
         _ = states.take(.begins(History(1), Epoch(number: 1, nonce: 7)))
         try take(20)
         let connection = try RemoteConnection(
-            loop: "", reducer: "inproc://nowhere", name: "", observing: .nothing, context: ZMQContext(), log: .silent)
+            loop: "", reducer: "inproc://nowhere", name: "", context: ZMQContext(), log: .silent)
         let wanted = id(2, 20)
         var all = states.stream(.unbounded, keeping: connection) { ($0, $1) }.makeAsyncIterator()
         var past = states.stream(.unbounded, keeping: connection) { [states] in

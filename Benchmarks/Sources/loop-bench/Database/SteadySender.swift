@@ -22,8 +22,7 @@ final class SteadySender: Sendable {
     /// - Parameter reducers: the addresses of all of them.
     init(to reducers: String) throws {
         connection = try RemoteConnection(
-            loop: Errands.name, reducer: try ReducerAddress(parsing: reducers), name: "sender", observing: .nothing,
-            log: .silent)
+            loop: Errands.name, reducer: try ReducerAddress(parsing: reducers), name: "sender", log: .silent)
     }
 
     /// Sends until it is told to finish; then it closes the loop.

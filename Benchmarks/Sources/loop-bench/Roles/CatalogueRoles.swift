@@ -14,7 +14,7 @@ enum CatalogueRoles {
     static func fill(_ role: Role) async throws {
         // Who only sends follows no state.
         let loop = try RemoteConnection(
-            loop: Catalogue.name, reducer: role.reducer(), name: "filler", observing: .nothing, log: .silent)
+            loop: Catalogue.name, reducer: role.reducer(), name: "filler", log: .silent)
         let films = try role.number("films")
         func add(_ count: Int, confirmed: Bool) async throws {
             _ = try await loop.send(try CBOR.encode(Catalogue.Event.add(count)), confirmed: confirmed)
@@ -62,7 +62,7 @@ enum CatalogueRoles {
         let films = try role.number("films")
         // Who only sends follows no state: what it costs to do so is no pause of the reducer.
         let loop = try RemoteConnection(
-            loop: Catalogue.name, reducer: role.reducer(), name: "voter", observing: .nothing, log: .silent)
+            loop: Catalogue.name, reducer: role.reducer(), name: "voter", log: .silent)
         func send(_ event: Catalogue.Event) async throws {
             _ = try await loop.send(try CBOR.encode(event), confirmed: true)
         }

@@ -50,7 +50,7 @@ enum CrowdRoles {
     static func ask(_ role: Role) async throws {
         let reducer = try role.reducer()
         let connection = try RemoteConnection(
-            loop: Crowd.name, reducer: reducer, name: "client", observing: .nothing, log: .silent)
+            loop: Crowd.name, reducer: reducer, name: "client", log: .silent)
         func send(_ event: Crowd.Event, confirmed: Bool = true) async throws {
             _ = try await connection.send(try CBOR.encode(event), confirmed: confirmed)
         }

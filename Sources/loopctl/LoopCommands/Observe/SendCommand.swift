@@ -79,7 +79,7 @@ enum SendCommand {
         }
         let asks = arguments[answer]
         let connection = try RemoteConnection(
-            loop: "", reducer: reducer, name: "loopctl send", observing: .nothing, outbox: outbox,
+            loop: "", reducer: reducer, name: "loopctl send", outbox: outbox,
             stopLimit: outbox == nil ? .zero : .milliseconds(250))
         let fate =
             outbox.map {
