@@ -49,16 +49,6 @@ package struct QueueMeasure: Sendable {
     }
 }
 
-extension StateTransfer {
-    /// The purpose of a transfer. Transfers with one purpose share a limit.
-    struct Purpose: Hashable {
-        let section: Int?
-        let followsDeltas: Bool
-    }
-
-    var purpose: Purpose { Purpose(section: section, followsDeltas: stream != nil) }
-}
-
 /// The progress of a turn that has not ended. The simulator compares two, to see what one message has changed.
 package struct TurnProgress: Equatable, Sendable {
     /// The history and the epoch, whose records may be of this turn.

@@ -118,3 +118,13 @@ struct StateTransfer: Sendable {
         return askers
     }
 }
+
+extension StateTransfer {
+    /// The purpose of a transfer. Transfers with one purpose share a limit.
+    struct Purpose: Hashable {
+        let section: Int?
+        let followsDeltas: Bool
+    }
+
+    var purpose: Purpose { Purpose(section: section, followsDeltas: stream != nil) }
+}

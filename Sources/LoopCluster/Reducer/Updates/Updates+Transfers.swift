@@ -177,10 +177,9 @@ extension Updates {
     /// Forgets the transfer that was used the longest ago if no more may be kept. Transfers under way are kept.
     /// - Returns: the obstacle if all are under way, or nil if there is space.
     private mutating func makeRoom(for observer: JoiningObserver, _ context: TurnContext) -> Obstacle? {
-        let (now, isOfDeltas) = (context.now.monotonic, served(observer) != nil)
-        let kept = transfers.indices.filter {
-            transfers[$0].section == observer.section && (transfers[$0].stream != nil) == isOfDeltas
-        }
+        let now = context.now.monotonic
+        let purpose = StateTransfer.Purpose(section: observer.section, followsDeltas: served(observer) != nil)
+        let kept = transfers.indices.filter { transfers[$0].purpose == purpose }
         guard kept.count >= context.configuration.transfersMax, !context.breaks(.transfersAreBounded) else {
             return nil
         }

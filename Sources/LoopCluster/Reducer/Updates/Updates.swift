@@ -224,11 +224,19 @@ extension ServedStream {
 }
 
 extension LoopFacts {
-    /// The section of an ID, by its position, which is nil for the whole state. The result is nil if there is none of this ID.
-    func section(_ id: SectionID) -> (index: Int?, Void)? {
-        if id == .whole { return (nil, ()) }
-        guard let index = sections.firstIndex(where: { $0.id == id }) else { return nil }
-        return (index, ())
+    /// What observers may follow of a state.
+    enum Part {
+        case whole
+        /// The section at this position in the definition.
+        case section(Int)
+
+        /// The position of the section, or nil for the whole state.
+        var index: Int? { if case .section(let index) = self { index } else { nil } }
+    }
+
+    /// The part of the state with an ID, or nil if there is none.
+    func section(_ id: SectionID) -> Part? {
+        id == .whole ? .whole : sections.firstIndex { $0.id == id }.map(Part.section)
     }
 }
 
