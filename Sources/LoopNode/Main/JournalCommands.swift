@@ -33,38 +33,38 @@ struct JournalCommands {
     var all: [NodeSubcommand] {
         [
             NodeSubcommand(
-                Command(
+                command: Command(
                     "verify", abstract: "Replay a journal, and compare it with its snapshots and state hashes.",
                     discussion:
                         "Exit codes: 0 no difference, 1 a difference or a damaged snapshot is named, 2 it cannot be replayed.",
                     groups: [OptionGroup("Output", [Self.json])], positionals: [Self.journal]),
                 run: { try await judged(Self.verify, $0, $1) }),
             NodeSubcommand(
-                Command(
+                command: Command(
                     "history", abstract: "Show what is in a journal.", discussion: Self.verdict,
                     groups: [OptionGroup("Range", [Self.from, Self.through]), OptionGroup("Output", [Self.json])],
                     positionals: [Self.journal]),
                 run: { try await judged(Self.history, $0, $1) }),
             NodeSubcommand(
-                Command(
+                command: Command(
                     "state", abstract: "Show the state after any transition of a journal, as JSON.",
                     discussion: Self.verdict,
                     groups: [OptionGroup("Range", [Self.at]), OptionGroup("Output", [Self.json])],
                     positionals: [Self.journal]),
                 run: { try await judged(Self.state, $0, $1) }),
             NodeSubcommand(
-                Command(
+                command: Command(
                     "rehearse", abstract: "Replay a journal through this program: what would change if it took over?",
                     discussion: "Exit codes: 0 nothing differs, 1 something does, 2 it cannot be read.",
                     groups: [OptionGroup("Output", [Self.json])], positionals: [Self.journal]),
                 run: { try await judged(Self.rehearse, $0, $1) }),
             NodeSubcommand(
-                Command(
+                command: Command(
                     "trim", abstract: "Forget the beginning or the end of a journal that no reducer has open.",
                     groups: [OptionGroup("Range", [Self.before, Self.after, Self.force])], positionals: [Self.journal]),
                 run: { try Self.trim($0, $1, place($1)) }),
             NodeSubcommand(
-                Command(
+                command: Command(
                     "schema", abstract: "Show what the loop's events, requests and state look like, with examples.",
                     groups: [OptionGroup("Output", [Self.json])]),
                 run: Self.schema),

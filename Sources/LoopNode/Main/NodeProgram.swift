@@ -102,15 +102,4 @@ public struct NodeProgram: Sendable {
 struct NodeSubcommand: Sendable {
     let command: Command
     let run: @Sendable (RunnableLoop, ParsedArguments) async throws -> Int32
-
-    init(_ command: Command, run: @escaping @Sendable (RunnableLoop, ParsedArguments) async throws -> Int32) {
-        self.command = command
-        self.run = run
-    }
-}
-
-/// The version of all executables.
-package enum LoopVersion {
-    /// The release, as `--version` prints it.
-    package static let current = "0.1.0"
 }

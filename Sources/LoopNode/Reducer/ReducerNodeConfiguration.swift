@@ -65,16 +65,6 @@ public struct ReducerNodeConfiguration: Sendable {
     public var onOutcome: (@Sendable (Outcome) throws -> Void)?
     /// Receives the events of the log.
     public var log: LogHandler
-    /// The address that it advertises, or nil if that is not known.
-    /// - Parameter bound: the address at which it listens, if it does already.
-    func address(bound: ReducerAddress? = nil) -> String? {
-        if let advertised { return advertised.description }
-        if let bound { return bound.endpoint.isWildcard ? nil : bound.description }
-        let endpoint = bind.endpoint
-        if case .tcp(_, 0) = endpoint { return nil }
-        return endpoint.isWildcard ? nil : endpoint.description
-    }
-
     /// Set by the node.
     var killSwitch: KillSwitch?
 
@@ -84,6 +74,16 @@ public struct ReducerNodeConfiguration: Sendable {
     package static let standardDeadline = Duration.seconds(5)
     static let leases = Duration.milliseconds(250) ... .seconds(60)
     static let deadlines = Duration.milliseconds(250) ... .seconds(600)
+
+    /// The address that it advertises, or nil if that is not known.
+    /// - Parameter bound: the address at which it listens, if it does already.
+    func address(bound: ReducerAddress? = nil) -> String? {
+        if let advertised { return advertised.description }
+        if let bound { return bound.endpoint.isWildcard ? nil : bound.description }
+        let endpoint = bind.endpoint
+        if case .tcp(_, 0) = endpoint { return nil }
+        return endpoint.isWildcard ? nil : endpoint.description
+    }
 
     /// - Throws: `NodeError.configuration` if the lease or the deadline is out of range.
     func checkTimes() throws(NodeError) {
