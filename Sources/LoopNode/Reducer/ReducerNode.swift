@@ -115,13 +115,3 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
             })
     }
 }
-
-/// What other threads post for the reducer's thread.
-enum ReducerMail: Sendable {
-    case stop
-    case keysChanged(KeyRing.Change)
-    /// An input of the machine.
-    case letter(Letter)
-    /// The result of a snapshot, and the opening of the journal in which it was begun.
-    case snapshotWritten(Result<WrittenSnapshot, JournalError>, opening: UInt64)
-}
