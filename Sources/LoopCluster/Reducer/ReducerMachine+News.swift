@@ -40,21 +40,18 @@ extension ReducerMachine {
     /// Reports the end of an attempt, if it failed or timed out.
     mutating func tellEnd(of effect: EffectID, _ attempt: Attempt, _ outcome: AttemptOutcome) {
         guard outcome.cause == .failed || outcome.cause == .timedOut else { return }
-        let kind: NewsLimit.Kind = outcome.retryIn == nil ? .parked : .failed
-        guard let suppressed = newsLimit.pass(kind, of: effect.feedback, at: context.now.monotonic) else { return }
         let failure = NewsOfFailure(
             effect: effect, feedback: journaled.feedbackName(of: effect), attempt: attempt,
-            failures: journaled.effects[effect]?.failures ?? 0, reason: outcome.message, suppressed: suppressed)
+            failures: journaled.effects[effect]?.failures ?? 0, reason: outcome.message)
         turn.news.append(outcome.retryIn.map { .effectFailed(failure, retryIn: $0) } ?? .parked(failure))
     }
 
     /// Reports a live effect that does not run anywhere, because its request cannot be sent.
     mutating func tellUnsendable(_ effect: EffectID) {
-        guard let suppressed = newsLimit.pass(.parked, of: effect.feedback, at: context.now.monotonic) else { return }
         turn.news.append(
             .parked(
                 NewsOfFailure(
                     effect: effect, feedback: journaled.feedbackName(of: effect), attempt: .none, failures: 0,
-                    reason: LiveEffect.unsendable, suppressed: suppressed)))
+                    reason: LiveEffect.unsendable)))
     }
 }

@@ -55,7 +55,6 @@ package struct ReducerMachine: Sendable {
     var updates = Updates()
     var hashing = StateHashing()
     var explanations = ExplanationLimit()
-    var newsLimit = NewsLimit()
     /// How often the definition was found to be impure. Only counted in development.
     var impuritiesCount = 0
     var poison: PoisonWatch

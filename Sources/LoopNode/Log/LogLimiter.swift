@@ -6,7 +6,7 @@ struct LogLimiter: Equatable {
     /// The kind and peer that are limited together.
     struct Key: Hashable {
         let kind: LogKind
-        /// Empty if the kind has no peers.
+        /// The peer, or the feedback of an effect; empty if the kind has neither.
         let peer: String
     }
 

@@ -41,18 +41,16 @@ extension NodeLog {
                 "the loop's time was set back by \(lag.text) to the clock, because of --accept-clock: leave that out from now on",
                 [.duration(lag)])
         case .effectFailed(let failure, let delay):
-            note(
-                .effectFailed,
+            once(
+                .effectFailed, of: failure.feedback,
                 "\(failure.what) failed in \(HistoryRecord.words(for: "\(failure.attempt)")): \(failure.reason); it is tried again"
-                    + " in \(delay.text)" + Self.more(failure.suppressed),
+                    + " in \(delay.text)",
                 failure.fields([.retryIn(delay)]))
         case .parked(let failure):
             let tries = failure.failures > 0 ? " after \(Self.count(Int(failure.failures), "failure"))" : ""
-            note(
-                .parked,
-                "\(failure.what) is parked\(tries): \(failure.reason); see: loopctl effects"
-                    + Self.more(failure.suppressed),
-                failure.fields())
+            once(
+                .parked, of: failure.feedback,
+                "\(failure.what) is parked\(tries): \(failure.reason); see: loopctl effects", failure.fields())
         case .quarantined(let record, let feedback): quarantined(record, feedback)
         case .logHeld(let byteCount, let text): note(.journal, text, [.bytes(byteCount)], level: .warning)
         case .otherLeader(let leader, let text):
@@ -128,8 +126,7 @@ extension NewsOfFailure {
     fileprivate func fields(_ others: [LogField] = []) -> [LogField] {
         var fields: [LogField] = [.effect(effect), .feedback(feedback)]
         if attempt != .none { fields.append(.attempt("\(attempt)")) }
-        fields += [.failures(failures)] + others + [.reason(reason)]
-        return suppressed > 0 ? fields + [.suppressed(suppressed)] : fields
+        return fields + [.failures(failures)] + others + [.reason(reason)]
     }
 }
 

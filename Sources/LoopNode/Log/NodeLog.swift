@@ -63,5 +63,5 @@ struct NodeLog: Sendable {
     }
 
     /// Says how many events were left out, for people.
-    static func more(_ count: Int) -> String { count > 0 ? " (and \(count) more like it)" : "" }
+    private static func more(_ count: Int) -> String { count > 0 ? " (and \(count) more like it)" : "" }
 }

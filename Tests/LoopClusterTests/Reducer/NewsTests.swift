@@ -94,27 +94,6 @@ import Testing
         #expect(last.effect == effect && last.reason == "darker" && last.failures > 1)
     }
 
-    @Test func `thousands of failures are one event a second for each feedback, which counts the rest`() throws {
-        var bench = try ReducerBench(
-            policy: EffectPolicy(retry: .exponential(max: 9, first: .seconds(60), longest: .seconds(60))))
-        let (worker, sender) = (bench.join(alice, capacity: 100), bench.join(client, capacity: 0))
-        bench.news = []
-        var number: UInt64 = 1
-        for round in 0..<2 {
-            let lights = (0..<100).map { Lamps.Event.light("\(round) \($0)", 1) }
-            let out = bench.push(
-                bench.batch(sender, from: 1 + UInt64(round) * 100, try lights.map { try bench.event($0) }))
-            #expect(out.grants.count == 100)
-            _ = bench.push(bench.batch(worker, from: number, fail(out.grants, "dark")))
-            number += 100
-            bench.time += 1000
-        }
-        let suppressed = bench.news.map { news -> Int in
-            if case .effectFailed(let failure, _) = news { failure.suppressed } else { -1 }
-        }
-        #expect(suppressed == [0, 99])
-    }
-
     @Test func `a reader lets the journal's log grow, which is told once and warned of until the reader has ended`()
         throws
     {

@@ -115,21 +115,19 @@ import Testing
         let log = NodeLog(name: "reducer shop", collector.handler)
         let effect = EffectID(feedback: 1, seq: Seq(9), index: 0)
         var failure = NewsOfFailure(
-            effect: effect, feedback: "charge", attempt: Attempt(epoch: 2, count: 5), failures: 1, reason: "no answer",
-            suppressed: 3)
+            effect: effect, feedback: "charge", attempt: Attempt(epoch: 2, count: 5), failures: 1, reason: "no answer")
         log.tell(.effectFailed(failure, retryIn: .milliseconds(250)))
-        (failure.failures, failure.suppressed) = (4, 0)
+        failure.failures = 4
         log.tell(.parked(failure))
         #expect(
             collector.lines == [
-                #"reducer shop: effect 1.9.0 of "charge" failed in attempt 5 of epoch 2: no answer; it is tried again in 250 ms"#
-                    + " (and 3 more like it)",
+                #"reducer shop: effect 1.9.0 of "charge" failed in attempt 5 of epoch 2: no answer; it is tried again in 250 ms"#,
                 #"reducer shop: effect 1.9.0 of "charge" is parked after 4 failures: no answer; see: loopctl effects"#,
             ])
         #expect(
             collector.events[0].fields == [
                 .effect(effect), .feedback("charge"), .attempt("2/5"), .failures(1), .retryIn(.milliseconds(250)),
-                .reason("no answer"), .suppressed(3),
+                .reason("no answer"),
             ])
         #expect(collector.events.map(\.level) == [.warning, .error])
     }

@@ -94,4 +94,24 @@ import Testing
         #expect(collector.lines.last?.hasSuffix("more peers have joined in the last second") == true)
         #expect(collector.events.last?.level == .info)
     }
+
+    @Test func `is that of failures, for each feedback`() {
+        let collector = LogCollector()
+        let log = NodeLog(name: "reducer shop", collector.handler)
+        for number in 1...1000 as ClosedRange<UInt64> {
+            for (place, feedback) in ["charge", "ship"].enumerated() {
+                let failure = NewsOfFailure(
+                    effect: EffectID(feedback: UInt32(place), seq: Seq(number), index: 0), feedback: feedback,
+                    attempt: Attempt(epoch: 1, count: 1), failures: 1, reason: "no answer")
+                log.tell(.effectFailed(failure, retryIn: .seconds(1)))
+                log.tell(.parked(failure))
+            }
+        }
+        let told = collector.events.prefix(4).map { event in
+            "\(event.kind.rawValue) \(event.fields.contains(.feedback("charge")) ? "charge" : "ship")"
+        }
+        #expect(told == ["effectFailed charge", "parked charge", "effectFailed ship", "parked ship"])
+        // The clock is the system's: the flood may have lasted for more than a second.
+        #expect(collector.events.count < 4000)
+    }
 }

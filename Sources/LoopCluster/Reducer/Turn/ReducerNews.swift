@@ -122,8 +122,6 @@ package struct NewsOfFailure: Equatable, Sendable {
     package var failures: UInt32
     /// The message of the effect's body or of the reducer.
     package var reason: String
-    /// How much news of this kind and feedback was left out since the last one.
-    package var suppressed = 0
 }
 
 /// News of a definition that has taken over from another one.
@@ -151,43 +149,5 @@ package struct NewsOfUpgrade: Equatable, Sendable {
         cancelled = changes.count { $0.kind == .cancelled }
         started = changes.count { $0.kind == .started }
         updated = changes.count { $0.kind == .updated }
-    }
-}
-
-/// A limit that passes news of one kind and feedback once a second, and counts the rest. A worker may fail thousands of effects
-/// in a second.
-struct NewsLimit: Sendable {
-    enum Kind: Sendable {
-        case failed
-        case parked
-    }
-
-    private struct Key: Hashable, Sendable {
-        let kind: Kind
-        let feedback: UInt32
-    }
-
-    private struct Told: Sendable {
-        var at: MonotonicTime
-        var suppressed = 0
-    }
-
-    private static let interval = Duration.seconds(1)
-
-    private var told: [Key: Told] = [:]
-
-    /// - Returns: how much was left out since the last news that passed, or nil if this is left out too.
-    mutating func pass(_ kind: Kind, of feedback: UInt32, at now: MonotonicTime) -> Int? {
-        let key = Key(kind: kind, feedback: feedback)
-        guard let last = told[key] else {
-            told[key] = Told(at: now)
-            return 0
-        }
-        if now - last.at < Self.interval {
-            told[key]?.suppressed += 1
-            return nil
-        }
-        told[key] = Told(at: now)
-        return last.suppressed
     }
 }
