@@ -37,8 +37,7 @@ struct Pair<Definition: LoopDefinition> {
             configuration: PeerConfiguration(
                 peer: PeerID(high: 1, low: 2), loop: Definition.name, schema: UInt64(Definition.schema),
                 fingerprint: fingerprint.value, feedbacks: fingerprint.feedbacks,
-                groups: capacity == 0 ? [] : definition.allFeedbacks.map(\.placement.group), capacity: capacity,
-                outboxEntriesMax: 8192 + 4 * capacity),
+                groups: capacity == 0 ? [] : definition.allFeedbacks.map(\.placement.group), capacity: capacity),
             at: now.monotonic)
     }
 

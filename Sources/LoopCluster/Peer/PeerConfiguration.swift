@@ -19,7 +19,7 @@ package struct PeerConfiguration: Sendable {
     package var capacity: Int
     /// A name for people.
     package var name: String
-    /// How many entries may wait for their outcome.
+    /// How many entries may wait for their outcome. By default 8192, and four more for each effect of the capacity.
     package var outboxEntriesMax: Int
     /// How many of them are reserved for the ends of effects.
     package var outboxEntriesReserved: Int
@@ -37,7 +37,7 @@ package struct PeerConfiguration: Sendable {
     package init(
         peer: PeerID, loop: String, schema: UInt64 = 0, fingerprint: UInt64 = 0, feedbacks: [String] = [],
         groups: [String] = [],
-        capacity: Int = 0, name: String = "", outboxEntriesMax: Int = 4096, outboxEntriesReserved: Int = 512,
+        capacity: Int = 0, name: String = "", outboxEntriesMax: Int? = nil, outboxEntriesReserved: Int = 512,
         outboxBytesMax: Int = 32 << 20, repeatInterval: Duration = .milliseconds(200)
     ) {
         self.peer = peer
@@ -48,7 +48,7 @@ package struct PeerConfiguration: Sendable {
         self.groups = groups
         self.capacity = capacity
         self.name = name
-        self.outboxEntriesMax = outboxEntriesMax
+        self.outboxEntriesMax = outboxEntriesMax ?? 8192 + 4 * capacity
         self.outboxEntriesReserved = outboxEntriesReserved
         self.outboxBytesMax = outboxBytesMax
         self.repeatInterval = repeatInterval

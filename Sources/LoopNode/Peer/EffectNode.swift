@@ -72,8 +72,7 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
         self.configuration = configuration
         reducer = try configuration.reducer.orStandard()
         do {
-            // The entries of all its effects can wait for their outcomes while the next effects run.
-            gate = try OutboxGate(countMax: 4096 + 2 * configuration.capacity, bytesMax: 16 << 20)
+            gate = try OutboxGate(capacity: configuration.capacity)
         } catch {
             throw .system("\(error)")
         }
@@ -96,7 +95,7 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
                 peer: PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64()), loop: Definition.name,
                 schema: UInt64(Definition.schema), fingerprint: fingerprint.value, feedbacks: fingerprint.feedbacks,
                 groups: configuration.groups ?? groups.all, capacity: configuration.capacity,
-                name: configuration.name, outboxEntriesMax: 8192 + 4 * configuration.capacity)
+                name: configuration.name)
             peer.places = reducer.each.map(\.description)
             try Self.check(peer)
             let executor = configuration.runsEffectsOnItsThread ? ConnectionExecutor(wakeup: gate.wakeup) : nil

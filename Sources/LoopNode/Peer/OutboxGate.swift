@@ -113,6 +113,12 @@ final class OutboxGate: Sendable {
         wakeup = try Wakeup()
     }
 
+    /// Creates the gate of a peer that may have this many effects. The entries of all of them can wait for their outcomes while the
+    /// next effects run.
+    convenience init(capacity: Int, keeps: Bool = false) throws(SystemError) {
+        try self.init(countMax: 4096 + 2 * capacity, bytesMax: 16 << 20, keeps: keeps)
+    }
+
     /// Becomes readable when there is something to take.
     var descriptor: Int32 { wakeup.descriptor }
 

@@ -16,11 +16,11 @@ struct LocalPeer {
     ) throws {
         let configuration = PeerConfiguration(
             peer: .local, loop: Definition.name, schema: UInt64(Definition.schema), fingerprint: fingerprint,
-            groups: [localGroup], capacity: capacity, name: "reducer", outboxEntriesMax: 8192 + 4 * capacity)
+            groups: [localGroup], capacity: capacity, name: "reducer")
         driver = PeerDriver(
             configuration: configuration, continuing: stream,
             effects: DefinitionEffects(definition, coder: CBORCoder()),
-            gate: try OutboxGate(countMax: 4096 + 2 * capacity, bytesMax: 16 << 20), at: now)
+            gate: try OutboxGate(capacity: capacity), at: now)
     }
 
     var peer: PeerID { driver.machine.configuration.peer }

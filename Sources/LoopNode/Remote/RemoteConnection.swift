@@ -65,7 +65,7 @@ package final class RemoteConnection: Sendable {
     ) throws(NodeError) {
         let opened = Monitor<Result<RecoveredEvents?, NodeError>?>(nil)
         do {
-            let gate = try OutboxGate(countMax: 4096, bytesMax: 16 << 20, keeps: outbox != nil)
+            let gate = try OutboxGate(capacity: 0, keeps: outbox != nil)
             self.gate = gate
             let executor = ConnectionExecutor(wakeup: gate.wakeup)
             ownExecutor = executor
@@ -246,7 +246,7 @@ extension RemoteConnection {
             var configuration = PeerConfiguration(
                 peer: resumed?.file.peer ?? PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64()),
                 loop: resumed?.loop ?? loop, schema: schema, fingerprint: follower?.following.fingerprint ?? 0,
-                name: name, outboxEntriesMax: 8192)
+                name: name)
             configuration.places = reducer.each.map(\.description)
             let driver =
                 if let resumed {
