@@ -25,7 +25,7 @@ extension ReducerMachine {
             guard isCurrent(session, epoch), admission.members[session]?.hasJoined == true else { return }
             sendAssignments(to: session)
         case .outcomesRequest(let session, let after):
-            publication.answerOutcomes(after: after, of: session, admission.members, journaled, &turn, context)
+            answerOutcomes(after: after, of: session)
         case .stateRequest(let transfer, let part, let form, let section, let deltas):
             let request = StateRequest(
                 transfer: transfer, part: part, form: form, name: section, interval: deltas, route: route)
@@ -183,11 +183,6 @@ extension ReducerMachine {
     private mutating func adopt(_ claim: ClaimedAttempt, by session: SessionID) {
         guard phase.grants, dispatch.adopt(claim, by: session, &admission.members, journaled, context) else { return }
         phase.inGrace { $0.settle(claim.effect) }
-    }
-
-    mutating func sendAssignments(to session: SessionID) {
-        let grants = dispatch.grants(of: session, admission.members, journaled.effects)
-        publication.sendAssignments(grants, to: session, &admission.members, journaled, &turn, context)
     }
 
     private mutating func hear(_ heartbeat: Heartbeat) {

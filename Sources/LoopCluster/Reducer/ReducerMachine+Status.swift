@@ -58,7 +58,7 @@ extension ReducerMachine {
         report.epoch = journaled.epoch.number
         report.seq = journaled.seq.value
         report.uptimeMilliseconds = (now - context.configuration.processBegan).wholeMilliseconds
-        report.eventsPerSecond = publication.rate.perSecond(journaled.seq, at: now)
+        report.eventsPerSecond = ticks.rate.perSecond(journaled.seq, at: now)
         report.notReadyBecause =
             phase.outcome == nil ? phase.loss?.description ?? otherLeadersText : "the loop has ended"
         report.isReady = report.notReadyBecause == nil

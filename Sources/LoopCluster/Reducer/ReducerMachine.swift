@@ -12,7 +12,7 @@ package import LoopWire
 /// The machine consists of parts that do not know each other. It passes each message to the part that decides about it. It
 /// writes the decision into the journal, and passes it to the parts that it concerns.
 ///
-///     messages ──▶ admission ─────▶ members ◀── publication ──▶ commands, acknowledgements, ticks
+///     messages ──▶ admission ─────▶ members ──▶ commands, acknowledgements, ticks
 ///     batches ──▶ poison watch ──▶ journaled state ──▶ dispatch ──▶ grants ──▶ members
 ///                       ▲               └──▶ timers ──▶ what is due
 ///                                       └──▶ hashing, updates ──▶ observers
@@ -51,7 +51,7 @@ package struct ReducerMachine: Sendable {
     var dispatch: Dispatch
     var timers = Timers()
     var schedules = Schedules()
-    var publication: Publication
+    var ticks: Ticks
     var updates = Updates()
     var hashing = StateHashing()
     var explanations = ExplanationLimit()
@@ -108,7 +108,7 @@ package struct ReducerMachine: Sendable {
         self.journaled = journaled
         access = Access(isGuarded: configuration.isGuarded)
         dispatch = Dispatch(seed: seed)
-        publication = Publication(at: now)
+        ticks = Ticks(at: now.monotonic)
         poison = PoisonWatch(suspects: journaled.note?.suspects ?? [])
         begin(nonce: nonce)
     }
@@ -227,7 +227,7 @@ package struct ReducerMachine: Sendable {
             write(.granted(grants))
         }
         sendCommands()
-        publication.acknowledge(&admission.members, journaled, &turn, context)
+        acknowledge()
         if turn.endsLoop {
             // Observers of the state get the last state, or learn that it is unchanged, however recent the update before.
             updates.announce(journaled.seq)
@@ -249,21 +249,10 @@ package struct ReducerMachine: Sendable {
             survivors: survivors)
     }
 
-    /// Sends what waits for the members, as far as their windows let it through.
-    private mutating func sendCommands() {
-        for session in admission.members.awaitingCommands(window: context.inboxWindow) {
-            if admission.members[session]?.inbox.needsAssignments == true {
-                sendAssignments(to: session)
-            } else {
-                publication.sendCommands(to: session, &admission.members, &turn, context)
-            }
-        }
-    }
-
     private var deadline: MonotonicTime {
         let now = context.now.monotonic
         if poison.hasDeferred { return now }
-        var earliest = publication.nextTick
+        var earliest = ticks.nextAt
         func include(_ time: MonotonicTime?) { if let time { earliest = min(earliest, time) } }
         // After the end nothing is granted.
         if !phase.hasEnded { include(dispatch.startDeadline(after: now)) }
@@ -322,7 +311,7 @@ package struct ReducerMachine: Sendable {
     }
 
     private mutating func tickIfDue() {
-        guard publication.beginTick(journaled.seq, context) else { return }
+        guard ticks.begin(journaled.seq, context) else { return }
         tellSilence()
         tellUnserved()
         tellClock()
@@ -341,14 +330,6 @@ package struct ReducerMachine: Sendable {
         updates.publishHashes(journaled, &turn)
         updates.dropTransfers(at: context.now.monotonic)
         dispatch.forgetEndedProgress(journaled.effects)
-    }
-
-    mutating func sendTick(to session: SessionID, resend: Bool) {
-        guard let member = admission.members[session] else { return }
-        let watermark = journaled.sessions[session]?.watermark ?? 0
-        let read = poison.received(of: session, after: watermark)
-        let tick = publication.tick(of: member, watermark: watermark, read: read, resend: resend, context)
-        turn.send(tick, to: member.peer, session: session)
     }
 
     // MARK: Shared by several parts
@@ -408,10 +389,7 @@ package struct ReducerMachine: Sendable {
     package mutating func count(_ counter: Counter, _ amount: UInt64 = 1) { turn.count(counter, amount) }
 
     /// Whether the shell's sockets have unread batches, as of this turn. If so, it is not known what was lost.
-    package var hasUnreadBatches: Bool {
-        get { publication.hasUnreadBatches }
-        set { publication.hasUnreadBatches = newValue }
-    }
+    package var hasUnreadBatches = false
 
     // MARK: For the shell
 
