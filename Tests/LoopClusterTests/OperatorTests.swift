@@ -48,9 +48,9 @@ import Testing
         var bench = try ReducerBench()
         let refused = bench.ask(request)
         #expect(refused.refusal?.contains("started without --standby") == true && bench.journalRequests == [])
-        var configuration = ReducerConfiguration()
-        configuration.mayStepDown = true
-        bench = try ReducerBench(configuration: configuration)
+        var setting = ReducerSetting()
+        setting.mayStepDown = true
+        bench = try ReducerBench(setting: setting)
         _ = bench.say(.administration(request: 3, bench.document(request)), from: Self.tool)
         // The shell answers when it has let go.
         #expect(

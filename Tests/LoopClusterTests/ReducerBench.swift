@@ -25,7 +25,8 @@ struct ReducerBench {
 
     init(
         policy: EffectPolicy = EffectPolicy(), configuration: ReducerConfiguration = ReducerConfiguration(),
-        history: History = ReducerBench.history, replaying records: [Record] = [], at time: Int64 = 10_000,
+        setting: ReducerSetting = ReducerSetting(), history: History = ReducerBench.history,
+        replaying records: [Record] = [], at time: Int64 = 10_000,
         breaking rules: [Rule] = [], note: CrashNote? = nil, hasFailing: Bool = false,
         onMine: @escaping @Sendable () -> Void = {}
     ) throws {
@@ -37,7 +38,7 @@ struct ReducerBench {
             note: note,
             breaking: BrokenRules(rules))
         machine = ReducerMachine(
-            recovery, configuration: configuration, seed: 1, nonce: UInt64(7 + records.count),
+            recovery, configuration: configuration, setting: setting, seed: 1, nonce: UInt64(7 + records.count),
             at: ReducerBench.moment(time))
         replayed = JournaledState(definition: Lamps(policy: policy), coder: CBORCoder(), history: history)
         for record in records { try replayed.apply(record) }

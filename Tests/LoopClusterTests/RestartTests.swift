@@ -85,12 +85,12 @@ import Testing
         let sender = bench.join(client, capacity: 0)
         let grant = try #require(try bench.send(sender, from: 1, .light("a", 1)).grants.first)
         #expect(worker == SessionID(1))
-        var configuration = ReducerConfiguration()
-        configuration.searchLimit = search
-        var again = try ReducerBench(configuration: configuration, replaying: bench.records, at: bench.time + 1000)
+        var setting = ReducerSetting()
+        setting.searchLimit = search
+        var again = try ReducerBench(setting: setting, replaying: bench.records, at: bench.time + 1000)
         // Another worker is here, and the one that runs the effect has not come back.
         let other = again.join(bob)
-        let limit = (configuration.silenceLimit + search).wholeMilliseconds
+        let limit = (ReducerConfiguration().silenceLimit + search).wholeMilliseconds
         #expect(limit == (search == .zero ? 3000 : 11_000))
         #expect(again.wait(for: limit - 500, other, bob).grants == [])
         #expect(again.wait(for: 1000, other, bob).grants.map(\.effect) == [grant.effect])

@@ -70,20 +70,17 @@ import Testing
     }
 
     @Test(arguments: [false, true]) func `keep one key from taking the sessions of others`(restarted: Bool) throws {
-        func configure(_ configuration: inout ReducerConfiguration) {
-            configuration.sessionsMax = 8
-            configuration.isGuarded = true
-        }
+        var setting = ReducerSetting()
+        setting.isGuarded = true
+        let configuration = ReducerConfiguration(sessionsMax: 8)
         let keys = AllowedKeys([
             AllowedKey(sender, name: "s", roles: [.sender]), AllowedKey(otherSender, name: "t", roles: [.sender]),
         ])
-        var bench = try bench(configure)
+        var bench = try ReducerBench(configuration: configuration, setting: setting)
         bench.turn { $0.admit(keys) }
         #expect(join(Crowd(range: 1...3, principal: .key(sender)), &bench) == 3)
         if restarted {
-            var configuration = ReducerConfiguration()
-            configure(&configuration)
-            bench = try ReducerBench(configuration: configuration, replaying: bench.records)
+            bench = try ReducerBench(configuration: configuration, setting: setting, replaying: bench.records)
             bench.turn { $0.admit(keys) }
         }
         #expect(join(Crowd(range: 4...50, principal: .key(sender)), &bench) == 1)

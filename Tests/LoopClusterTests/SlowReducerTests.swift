@@ -55,10 +55,10 @@ import Testing
         let session = bench.join(client, capacity: 0)
         _ = try bench.send(session, from: 1, .note, .note)
         #expect(received(bench.turn(after: 500)) == [2])
-        #expect(received(bench.turn(after: 500) { $0.hasUnreadBatches = true }) == [.max])
+        #expect(received(bench.turn(after: 500) { $0.notice(ShellFacts(hasUnreadBatches: true)) }) == [.max])
         // A gap is one, whatever waits after it.
         #expect(received(try bench.send(session, from: 5, .note)) == [2])
-        #expect(received(bench.turn(after: 500) { $0.hasUnreadBatches = false }) == [2])
+        #expect(received(bench.turn(after: 500) { $0.notice(ShellFacts(hasUnreadBatches: false)) }) == [2])
     }
 
     private func received(_ outbound: [Outbound]) -> [UInt64] {

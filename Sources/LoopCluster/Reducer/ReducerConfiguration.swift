@@ -23,18 +23,6 @@ public struct ReducerConfiguration: Sendable {
     public var updatesPerSecond: Double
     /// Whether hashes of the state are journaled, so that replays can be checked.
     package var stateHashes: Bool
-    /// The address of the publisher for peers: its port for TCP, else its endpoint.
-    package var publisher: String
-    /// The address of the collector, in the form of ``publisher``.
-    package var collector: String
-    /// Whether the reducer has keys. Then no key is admitted until the shell calls `ReducerMachine.admit`.
-    package var isGuarded = false
-    /// Whether other machines can reach the reducer although it has no keys. The status warns of it.
-    package var isOpenToAll = false
-    /// When the reducer's process began, which may be before it led.
-    package var processBegan = MonotonicTime.zero
-    /// The time zones that the definition's schedules name.
-    package var timeZones = ZoneDatabase()
     /// The largest payload of one message of commands, assignments, outcomes or status, in bytes; well below the limit of the wire.
     package var payloadBytesMax = Wire.messageBytesMax / 2
     /// The largest state that is published in one message, in bytes; a larger one is fetched.
@@ -72,7 +60,7 @@ public struct ReducerConfiguration: Sendable {
         silenceLimit: Duration = .seconds(3), eventBytesMax: Int = 512 << 10, inboxWindow: UInt64 = 400,
         capacityMax: Int = 65_536, sessionsMax: Int = 10_000, sessionsPerKeyMax: Int? = nil,
         sessionRetention: Duration = .seconds(24 * 3600),
-        updatesPerSecond: Double = 10, stateHashes: Bool = true, publisher: String = "", collector: String = ""
+        updatesPerSecond: Double = 10, stateHashes: Bool = true
     ) {
         self.silenceLimit = silenceLimit
         self.eventBytesMax = eventBytesMax
@@ -83,19 +71,8 @@ public struct ReducerConfiguration: Sendable {
         self.sessionRetention = sessionRetention
         self.updatesPerSecond = updatesPerSecond
         self.stateHashes = stateHashes
-        self.publisher = publisher
-        self.collector = collector
     }
 
-    /// How long peers may take to find this reducer after they have noticed its predecessor's silence. Zero if its address
-    /// never changes, ``LeaderSearch/walkMax`` if it has several.
-    package var searchLimit = Duration.zero
-    /// Whether the reducer can let another one lead, and stand by.
-    package var mayStepDown = false
-    /// The address that the reducer gives to peers and tools, or nil for none.
-    package var advertised: String?
-    /// How long effects of an earlier epoch wait after a restart to be claimed by the peers that run them.
-    package var graceLimit: Duration { silenceLimit + searchLimit }
     /// The time between two ticks: at most a second, and at most a sixth of the silence limit.
     package var tickInterval: Duration { min(.seconds(1), silenceLimit / 6) }
 }

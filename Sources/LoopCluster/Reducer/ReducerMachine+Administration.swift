@@ -86,7 +86,7 @@ extension ReducerMachine {
     }
 
     private mutating func stepDown(_ takesSnapshot: Bool, _ who: String, _ number: UInt64, _ route: Route) {
-        guard context.configuration.mayStepDown else {
+        guard setting.mayStepDown else {
             return answer(
                 .refused(
                     "this reducer was started without --standby, or keeps its journal in memory: it cannot follow another"

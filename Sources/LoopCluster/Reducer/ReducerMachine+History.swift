@@ -54,7 +54,7 @@ extension ReducerMachine {
     /// The warning that there are two leaders, or nil. Neither can know which one is right.
     var otherLeadersText: String? {
         guard !otherLeaders.isEmpty else { return nil }
-        let own = context.configuration.advertised.map { " (\($0))" } ?? ""
+        let own = setting.advertised.map { " (\($0))" } ?? ""
         let foreign = otherLeaders.filter { $0.history != journaled.history }
         guard foreign.isEmpty else {
             let others = foreign.map { "\($0.address) leads in history \($0.history)" }.joined(separator: ", ")

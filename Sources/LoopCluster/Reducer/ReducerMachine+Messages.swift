@@ -77,7 +77,7 @@ extension ReducerMachine {
     // MARK: Join requests
 
     private mutating func introduce(to name: String, schema: UInt64, _ route: Route) {
-        let (loop, configuration) = (journaled.loop, context.configuration)
+        let loop = journaled.loop
         if name != "" && name != loop.name {
             return refuse(Refused(.loop, reducer: loop.name, peer: name), route, .hello)
         }
@@ -85,8 +85,8 @@ extension ReducerMachine {
             .introduction(
                 Introduction(
                     name: loop.name, schema: loop.schema, fingerprint: loop.fingerprint.value,
-                    publisher: configuration.publisher, collector: configuration.collector,
-                    eventBytesMax: UInt32(clamping: configuration.eventBytesMax))),
+                    publisher: setting.publisher, collector: setting.collector,
+                    eventBytesMax: UInt32(clamping: context.configuration.eventBytesMax))),
             to: route)
     }
 

@@ -69,7 +69,7 @@ extension ReducerMachine {
         let watermark = journaled.sessions[session]?.watermark ?? 0
         let read = poison.received(of: session, after: watermark)
         // Unread batches are not lost. A sender that is asked for them again would double what has to be read.
-        let isKnown = resend || !hasUnreadBatches
+        let isKnown = resend || !facts.hasUnreadBatches
         let received = breaks(.slownessIsNotLoss) ? watermark : isKnown ? read : .max
         let tick = Tick(
             number: member.inbox.number, watermark: watermark, received: received,

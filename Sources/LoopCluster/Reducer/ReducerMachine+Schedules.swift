@@ -6,7 +6,7 @@ extension ReducerMachine {
     /// Begins the schedules of an epoch. A schedule begins now if the journal does not know it, or knows it with another plan.
     /// So does one that has run ahead with a wrong clock.
     mutating func beginSchedules() {
-        schedules.begin(journaled, context.configuration.timeZones)
+        schedules.begin(journaled, setting.timeZones)
         for number in schedules.all.keys.sorted() {
             guard let planned = schedules.all[number]?.planned,
                 journaled.schedules[number]?.plan != planned.plan || isAhead(number, planned)

@@ -25,13 +25,15 @@ extension ReducerMachine {
     /// The size of a log, in bytes, from which there is a warning. It is 16 times the usual size without a reader.
     private static var heldLogBytesMax: Int { 64 << 20 }
 
-    /// Takes note of the size to which a reader has made the journal's log grow, or nil if no reader is in the way.
-    package mutating func notice(heldLogBytes byteCount: Int?) {
-        guard let byteCount, byteCount >= Self.heldLogBytesMax else { return heldLogBytes = nil }
-        let isNews = heldLogBytes == nil
-        heldLogBytes = byteCount
-        if isNews, let heldLogWarning { turn.news.append(.logHeld(byteCount, heldLogWarning)) }
+    /// Takes what the shell knows, as of this turn.
+    package mutating func notice(_ new: ShellFacts) {
+        let isHeld = heldLogBytes != nil
+        facts = new
+        if !isHeld, let heldLogBytes, let heldLogWarning { turn.news.append(.logHeld(heldLogBytes, heldLogWarning)) }
     }
+
+    /// The size of the journal's log in bytes, or nil if no reader has made it too large.
+    private var heldLogBytes: Int? { facts.heldLogBytes.flatMap { $0 >= Self.heldLogBytesMax ? $0 : nil } }
 
     private var heldLogWarning: String? {
         heldLogBytes.map {
@@ -48,8 +50,8 @@ extension ReducerMachine {
         let now = context.now.monotonic
         var report = StatusReport(loop: journaled.loop.name, schema: journaled.loop.schema)
         report.role = StatusReport.leaderRole
-        report.leader = context.configuration.advertised
-        report.journalLease = journalLease.map { lease in
+        report.leader = setting.advertised
+        report.journalLease = facts.journalLease.map { lease in
             StatusReport.JournalLease(
                 milliseconds: lease.duration.wholeMilliseconds,
                 provenMillisecondsAgo: (now - lease.provenAt).wholeMilliseconds)
@@ -57,7 +59,7 @@ extension ReducerMachine {
         report.history = journaled.history.description
         report.epoch = journaled.epoch.number
         report.seq = journaled.seq.value
-        report.uptimeMilliseconds = (now - context.configuration.processBegan).wholeMilliseconds
+        report.uptimeMilliseconds = (now - setting.processBegan).wholeMilliseconds
         report.eventsPerSecond = ticks.rate.perSecond(journaled.seq, at: now)
         report.notReadyBecause =
             phase.outcome == nil ? phase.loss?.description ?? otherLeadersText : "the loop has ended"
@@ -77,8 +79,8 @@ extension ReducerMachine {
             report.nextTimer = next.time.milliseconds
         }
         report.clockBehindMilliseconds = clockLag.map { $0.wholeMilliseconds }
-        report.connections = connections?.count
-        report.connectionsMax = connections?.max
+        report.connections = facts.connections?.count
+        report.connectionsMax = facts.connections?.max
         report.warnings = warnings()
         for counter in Counter.allCases { report.counters[counter.rawValue] = turn.counters[counter] ?? 0 }
         return report
@@ -154,7 +156,7 @@ extension ReducerMachine {
     private func warnings() -> [String] {
         var warnings: [String] = []
         if let loss = phase.loss { warnings.append(loss.description) }
-        if let vanished, context.now.monotonic - vanished.time.monotonic < .seconds(3600) {
+        if let vanished = facts.vanished, context.now.monotonic - vanished.time.monotonic < .seconds(3600) {
             warnings.append(vanished.description)
         }
         if let (loss, time) = disbelievedLoss, isRecent(time) {
@@ -172,7 +174,7 @@ extension ReducerMachine {
             )
         }
         if let heldLogWarning { warnings.append(heldLogWarning) }
-        if let age = journalLease?.oldestTransaction, age >= Self.longTransaction {
+        if let age = facts.journalLease?.oldestTransaction, age >= Self.longTransaction {
             warnings.append(
                 "A TRANSACTION HAS BEEN OPEN FOR \(age.components.seconds / 60) min IN THE JOURNAL'S DATABASE: what is trimmed takes"
                     + " room until it ends (pg_stat_activity says whose it is)")
@@ -180,10 +182,10 @@ extension ReducerMachine {
         if let warning = admission.sessionsWarning(journaled, context) { warnings.append(warning) }
         warnings += serviceWarnings
         if let clockWarning { warnings.append(clockWarning) }
-        if let (count, max) = connections, count > max - max / 10 {
+        if let (count, max) = facts.connections, count > max - max / 10 {
             warnings.append("\(count) OF \(max) CONNECTIONS ARE OPEN: for one more, a silent one is ended")
         }
-        if context.configuration.isOpenToAll {
+        if setting.isOpenToAll {
             warnings.append("OPEN TO ALL: other machines can reach this reducer, and it has no keys (--insecure)")
         }
         if let newest = journaled.quarantine.keys.max(), let record = journaled.quarantine[newest] {

@@ -23,6 +23,9 @@ package import LoopWire
 package struct ReducerMachine: Sendable {
     /// The limits, the broken rules and the time.
     var context: TurnContext
+    let setting: ReducerSetting
+    /// What the shell knows, as of its newest turn.
+    var facts = ShellFacts()
     var phase = Phase.serving
     /// The newest loss that a peer reported, but that was not believed.
     var disbelievedLoss: (loss: HistoryLost, at: Moment)?
@@ -38,15 +41,6 @@ package struct ReducerMachine: Sendable {
     var turn = TurnOutput()
 
     var access: Access
-    /// How many connections are open, and how many may be. The shell sets it, and the status shows it.
-    package var connections: (count: Int, max: Int)?
-    /// The lease of the journal, if it has one. The shell sets it, and the status shows it.
-    package var journalLease: JournalLease?
-    /// The records that had vanished when the process began to lead, or nil if none had. The shell sets it, and the status
-    /// shows it.
-    package var vanished: VanishedRecords?
-    /// The size of the journal's log in bytes, or nil if no reader has made it too large.
-    var heldLogBytes: Int?
     var admission = Admission()
     var dispatch: Dispatch
     var timers = Timers()
@@ -68,18 +62,20 @@ package struct ReducerMachine: Sendable {
     /// - Parameters:
     ///   - definition: the loop to run.
     ///   - configuration: the reducer's limits.
+    ///   - setting: what the reducer is told of its process.
     ///   - coder: the coder of the definition's values.
     ///   - history: the random name of the new history.
     ///   - seed: the seed of the jitter in delays.
     ///   - nonce: a random number that distinguishes this epoch from others of its number.
     ///   - now: the shell's present time.
     package init(
-        definition: some LoopDefinition, configuration: ReducerConfiguration, coder: any ValueCoder, history: History,
-        seed: UInt64, nonce: UInt64, at now: Moment
+        definition: some LoopDefinition, configuration: ReducerConfiguration,
+        setting: ReducerSetting = ReducerSetting(), coder: any ValueCoder, history: History, seed: UInt64,
+        nonce: UInt64, at now: Moment
     ) {
         self.init(
             recovered: JournaledState(definition: definition, coder: coder, history: history),
-            configuration: configuration, seed: seed, nonce: nonce, at: now)
+            configuration: configuration, setting: setting, seed: seed, nonce: nonce, at: now)
     }
 
     /// Creates a machine that continues a journal, at the beginning of a new epoch. Effects of an earlier epoch first wait for
@@ -87,26 +83,31 @@ package struct ReducerMachine: Sendable {
     /// - Parameters:
     ///   - recovery: the replayed journal.
     ///   - configuration: the reducer's limits.
+    ///   - setting: what the reducer is told of its process.
     ///   - seed: the seed of the jitter in delays.
     ///   - nonce: a random number that distinguishes this epoch from others of its number.
     ///   - now: the shell's present time.
     package init(
-        _ recovery: Recovery, configuration: ReducerConfiguration, seed: UInt64, nonce: UInt64, at now: Moment
+        _ recovery: Recovery, configuration: ReducerConfiguration, setting: ReducerSetting = ReducerSetting(),
+        seed: UInt64, nonce: UInt64, at now: Moment
     ) {
-        self.init(recovered: recovery.journaled, configuration: configuration, seed: seed, nonce: nonce, at: now)
+        self.init(
+            recovered: recovery.journaled, configuration: configuration, setting: setting, seed: seed, nonce: nonce,
+            at: now)
     }
 
     /// Creates a machine from a state that was recovered in another way. It writes each entry that it reduces into the state's
     /// crash note, and reduces the note's suspects alone.
     package init(
-        recovered journaled: JournaledState, configuration: ReducerConfiguration, seed: UInt64, nonce: UInt64,
-        at now: Moment
+        recovered journaled: JournaledState, configuration: ReducerConfiguration,
+        setting: ReducerSetting = ReducerSetting(), seed: UInt64, nonce: UInt64, at now: Moment
     ) {
+        self.setting = setting
         context = TurnContext(
             configuration: configuration, brokenRules: journaled.brokenRules, clock: ReducerClock(at: now))
         began = now.monotonic
         self.journaled = journaled
-        access = Access(isGuarded: configuration.isGuarded)
+        access = Access(isGuarded: setting.isGuarded)
         dispatch = Dispatch(seed: seed)
         ticks = Ticks(at: now.monotonic)
         poison = PoisonWatch(suspects: journaled.note?.suspects ?? [])
@@ -157,7 +158,7 @@ package struct ReducerMachine: Sendable {
             Grace(
                 unclaimed: effects,
                 awaited: Set(journaled.sessions.lazy.filter { $0.value.peer != .local }.map(\.key)),
-                ends: context.now.monotonic + context.configuration.graceLimit))
+                ends: context.now.monotonic + context.configuration.silenceLimit + setting.searchLimit))
     }
 
     /// Queues effects that no worker has claimed in time, before newer ones. Until such an effect is granted, its worker may still
@@ -387,9 +388,6 @@ package struct ReducerMachine: Sendable {
 
     /// Counts an event that the shell has seen.
     package mutating func count(_ counter: Counter, _ amount: UInt64 = 1) { turn.count(counter, amount) }
-
-    /// Whether the shell's sockets have unread batches, as of this turn. If so, it is not known what was lost.
-    package var hasUnreadBatches = false
 
     // MARK: For the shell
 

@@ -89,24 +89,24 @@ final class ReducerService<Definition: LoopDefinition> {
             // This process has the term, and these records follow the journal's last one.
             _ = try journal.append(recovery.lacking, through: recovery.journaled.position)
         }
-        var limits = configuration.machine
-        limits.publisher = host.sockets.publisherAddress
-        limits.collector = host.sockets.collectorAddress
+        var setting = ReducerSetting()
+        setting.publisher = host.sockets.publisherAddress
+        setting.collector = host.sockets.collectorAddress
         let standsBy = configuration.succession == .standby
-        limits.searchLimit = standsBy ? LeaderSearch.walkMax : .zero
-        limits.mayStepDown = standsBy && configuration.journal.read != nil
-        limits.advertised = host.address
-        limits.processBegan = SystemClock.processBegan
-        limits.isGuarded = keys != nil
-        limits.isOpenToAll = keys == nil && !configuration.bind.endpoint.isLocal
-        limits.timeZones = try SystemZones.read(
+        setting.searchLimit = standsBy ? LeaderSearch.walkMax : .zero
+        setting.mayStepDown = standsBy && configuration.journal.read != nil
+        setting.advertised = host.address
+        setting.processBegan = SystemClock.processBegan
+        setting.isGuarded = keys != nil
+        setting.isOpenToAll = keys == nil && !configuration.bind.endpoint.isLocal
+        setting.timeZones = try SystemZones.read(
             for: definition.allFeedbacks.compactMap { feedback in
                 feedback.schedule.map { (feedback.name, $0.schedule) }
             })
         newKeys = keys
         machine = ReducerMachine(
-            recovery, configuration: limits,
-            seed: SystemRandom.uint64(), nonce: SystemRandom.uint64(), at: SystemClock.now)
+            recovery, configuration: configuration.machine, setting: setting, seed: SystemRandom.uint64(),
+            nonce: SystemRandom.uint64(), at: SystemClock.now)
         if journal.position > 0 {
             let duration = SystemClock.monotonic - now.monotonic
             let text =
@@ -211,16 +211,16 @@ final class ReducerService<Definition: LoopDefinition> {
                 inbox: { intake.noticeSubscription(of: $0) }, stream: { begun.append($0) })
             sockets.settleInboxes { intake.owner(of: $0) }
             for (counter, count) in sockets.takeConnectionCounts() { intake.count(counter, count) }
-            intake.connections = sockets.connectionRoom
-            intake.journalLease = journal.lease
-            intake.vanished = vanished
-            intake.notice(heldLogBytes: journal.heldLogBytes)
             if let lookout { intake.notice(leaders: lookout.leaders) }
             intake.follow(sockets.subscriptions)
             for stream in begun { intake.publishAgain(stream) }
-            intake.hasUnreadBatches = try sockets.drainBatches(for: pace.drainDuration) {
-                intake.receive($0, by: $1)
-            }
+            var facts = ShellFacts(
+                hasUnreadBatches: try sockets.drainBatches(for: pace.drainDuration) { intake.receive($0, by: $1) })
+            facts.connections = sockets.connectionRoom
+            facts.journalLease = journal.lease
+            facts.vanished = vanished
+            facts.heldLogBytes = journal.heldLogBytes
+            intake.notice(facts)
             intake.count(.malformedFrame, sockets.takeMalformedCount())
             local?.turn(&intake, at: arrived.monotonic, log)
             now = SystemClock.now

@@ -93,7 +93,7 @@ extension ReducerActor {
             }
             if peer.sockets[here].pusher.connections.pipes[pipe].readableAt > now { waiting.remove(at: position) }
         }
-        intake.hasUnreadBatches = !waiting.isEmpty
+        intake.notice(ShellFacts(hasUnreadBatches: !waiting.isEmpty))
         if count > 0 { world.roster.forgetTheGone() }
     }
 

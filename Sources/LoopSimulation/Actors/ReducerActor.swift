@@ -337,7 +337,6 @@ struct ReducerActor<Work: Workload>: WorldActor {
             silenceLimit: plan.silenceLimit, eventBytesMax: loop.limits.eventBytesMax, inboxWindow: plan.inboxWindow,
             sessionsMax: plan.sessionsMax, sessionRetention: plan.sessionRetention)
         configuration.updatesPerSecond = 20
-        configuration.isGuarded = world.keys != nil
         configuration.deferredBatchesMax = plan.deferredBatchesMax
         configuration.transfersMax = plan.transfersMax
         configuration.commandsBase = plan.commandsBase
@@ -348,11 +347,13 @@ struct ReducerActor<Work: Workload>: WorldActor {
         // If every record is applied to a second state, hashes of marks are compared as they come. Large states are fetched in
         // chunks.
         if plan.hasShadow || plan.statePartBytes != nil { configuration.hashedBytesMax = 128 }
-        if world.candidates.count > 1 { configuration.searchLimit = LeaderSearch.walkMax }
+        var setting = ReducerSetting()
+        setting.isGuarded = world.keys != nil
+        if world.candidates.count > 1 { setting.searchLimit = LeaderSearch.walkMax }
         if plan.keeping == .memory || plan.candidateCount > 0 { core.note = nil }
         return ReducerMachine(
-            recovered: core, configuration: configuration, seed: world.random.next(), nonce: world.random.next(),
-            at: reducerMoment)
+            recovered: core, configuration: configuration, setting: setting, seed: world.random.next(),
+            nonce: world.random.next(), at: reducerMoment)
     }
 
     /// Checks that a recovery gives an equal result from every snapshot, and without one.

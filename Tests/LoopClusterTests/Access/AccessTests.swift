@@ -26,9 +26,9 @@ import Testing
     }
 
     @Test func `admits no key before it is told which`() throws {
-        var configuration = ReducerConfiguration()
-        configuration.isGuarded = true
-        var bench = try ReducerBench(configuration: configuration)
+        var setting = ReducerSetting()
+        setting.isGuarded = true
+        var bench = try ReducerBench(setting: setting)
         let key = GuardedBench.key(1)
         let answer = bench.say(.statusRequest, from: alice, by: .key(key)).messages(to: alice)
         #expect(answer == [.refused(Refused(.key, reducer: "", peer: key.z85), to: ToReducer.statusRequest.question)])

@@ -15,9 +15,9 @@ struct GuardedBench {
     let stranger = GuardedBench.key(9)
 
     init(replaying records: [Record] = [], breaking rules: [Rule] = []) throws {
-        var configuration = ReducerConfiguration()
-        configuration.isGuarded = true
-        bench = try ReducerBench(configuration: configuration, replaying: records, breaking: rules)
+        var setting = ReducerSetting()
+        setting.isGuarded = true
+        bench = try ReducerBench(setting: setting, replaying: records, breaking: rules)
         let keys = allowed
         bench.turn { $0.admit(keys) }
     }

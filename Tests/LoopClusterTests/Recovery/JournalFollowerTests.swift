@@ -173,7 +173,9 @@ import Testing
         let gone = try #require(
             try VanishedRecords(
                 warm.followed, in: rows, seq: Seq(1), history: core.history, at: ReducerBench.moment(bench.time)))
-        bench.turn { $0.vanished = gone }
+        var facts = ShellFacts()
+        facts.vanished = gone
+        bench.turn { $0.notice(facts) }
         #expect(bench.machine.status().warnings.contains(gone.description))
         #expect(gone.description.contains(": event 2. The journal lacked them"))
         bench.turn(after: 3_599_000)

@@ -98,16 +98,21 @@ import Testing
         throws
     {
         var bench = try ReducerBench()
-        bench.turn { $0.notice(heldLogBytes: 10 << 20) }
+        func hold(_ byteCount: Int?) {
+            var facts = ShellFacts()
+            facts.heldLogBytes = byteCount
+            bench.turn { $0.notice(facts) }
+        }
+        hold(10 << 20)
         #expect(bench.machine.status().warnings == [])
-        bench.turn { $0.notice(heldLogBytes: 100 << 20) }
+        hold(100 << 20)
         let told = bench.machine.status().warnings
         #expect(told.count == 1 && told[0].contains("the log has 100 MiB and grows"), "\(told)")
-        bench.turn { $0.notice(heldLogBytes: 200 << 20) }
+        hold(200 << 20)
         #expect(bench.news == [.logHeld(100 << 20, told[0])])
         let warnings = bench.machine.status().warnings
         #expect(warnings.count == 1 && warnings[0].contains("the log has 200 MiB and grows"), "\(warnings)")
-        bench.turn { $0.notice(heldLogBytes: nil) }
+        hold(nil)
         #expect(bench.machine.status().warnings == [])
     }
 
