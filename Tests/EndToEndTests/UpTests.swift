@@ -35,11 +35,11 @@ import Testing
         let folder = TestFolder()
         folder.write("index.html", "<a href=\"other.html#there\">x</a>")
         folder.write("other.html", "<p id=\"there\">y</p>")
-        let good = try Up(["linkcheck", "--workers", "2", folder.path])
+        let good = try Up(["linkcheck", "--workers", "2", "--serve", folder.path])
         #expect(await good.process.wait() == .exited(0))
         #expect(good.output.contains("nothing broken"))
         folder.write("other.html", "<p id=\"elsewhere\">y</p>")
-        let bad = try Up(["linkcheck", "--workers", "2", folder.path])
+        let bad = try Up(["linkcheck", "--workers", "2", "--serve", folder.path])
         #expect(await bad.process.wait() == .exited(1))
         #expect(bad.output.contains("/other.html#there"))
     }

@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (["up"], "LOOP is missing; name it, as in: loopctl up linkcheck SITE"),
+        (["up"], "LOOP is missing; name it, as in: loopctl up linkcheck URL"),
         (
             ["up", "--external", "linkcheck"],
             "--external stands before the loop's name; if it is an option of the loop write: loopctl up LOOP --external"

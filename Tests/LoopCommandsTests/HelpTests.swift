@@ -63,9 +63,6 @@ import Testing
                 What is interrupted is not lost: the loop is kept in a journal, and the same command in the same
                 folder goes on where it was.
 
-                For linkcheck, a SITE that is a folder (or an HTML or Markdown file in one) is served on loopback
-                for as long as the check runs, at the same port each time.
-
                 Exit codes: 0 and 1 are the loop's verdict (linkcheck: 0 nothing broken, 1 broken links), with
                 --exit-zero always 0; 0 also when a signal has stopped it; 2 could not run; 64 wrong usage; 130
                 ended by a second signal.
@@ -79,6 +76,9 @@ import Testing
                   --capacity N                how many effects each worker holds at once [env: LOOP_CAPACITY]
                   --quiet                     show no progress, and what the processes say only when they fail
                                               [env: LOOP_QUIET]
+                  --serve PATH                serve a folder, or the folder of a page, on loopback for as long as
+                                              the loop runs, at the same port each time; its URL becomes the
+                                              loop's first argument [env: LOOP_SERVE]
                   --log text|json             how the processes write their logs: text for people, or JSON lines
                                               [env: LOOP_LOG]
                   --log-level debug|info|notice|warning|error

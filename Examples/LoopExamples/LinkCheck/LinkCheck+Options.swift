@@ -77,7 +77,7 @@ extension ValueType where Value == String {
     /// An `http` or `https` URL, normalised and without a fragment.
     static var site: ValueType {
         ValueType(
-            placeholder: "URL", expected: "an http or https URL such as http://127.0.0.1:8000/",
+            placeholder: "URL", expected: "an http or https URL; for a folder: loopctl up linkcheck --serve FOLDER",
             parse: { text throws(Misfit) in
                 guard let url = try? WebURL(text).string else { throw Misfit() }
                 // Requests, and thus the site, are in the journal and in the report.

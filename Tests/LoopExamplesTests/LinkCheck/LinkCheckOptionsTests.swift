@@ -48,7 +48,9 @@ import Testing
     @Test func `what cannot be meant is said in one line`() {
         #expect(misuse([]) == "SITE is missing; it is the http or https URL to begin at; its folder is checked")
         #expect(
-            misuse(["docs"]) == "SITE cannot be 'docs': it takes an http or https URL such as http://127.0.0.1:8000/")
+            misuse(["docs"])
+                == "SITE cannot be 'docs': it takes an http or https URL; for a folder: loopctl up linkcheck --serve FOLDER"
+        )
         #expect(misuse(["http://h/", "--retrie=1"]) == "unknown option --retrie; did you mean --retries?")
         #expect(
             misuse(["http://h/", "--retries=21"]) == "--retries cannot be '21': it takes a whole number from 0 to 20")

@@ -43,6 +43,11 @@ enum UpCommand {
     static let exitZero = Option(
         flag: "exit-zero", help: "end with 0 when the loop's verdict is bad, too: for people, who read the outcome",
         environment: .none)
+    static let serve = Option(
+        optional: "serve", .string.named("PATH"),
+        help:
+            "serve a folder, or the folder of a page, on loopback for as long as the loop runs, at the same port each time; "
+            + "its URL becomes the loop's first argument")
     static let reducerProgram = Option(
         optional: "reducer-exe", .string.named("PATH"), help: "the reducer's program; else loop-reducer next to loopctl"
     )
@@ -53,7 +58,8 @@ enum UpCommand {
         repeated: "ARGUMENT", .string, help: "the loop's own options and arguments: see loop-reducer LOOP --help")
 
     static let groups = [
-        OptionGroup("Processes", [workers, capacity, quiet, log, logLevel, exitZero, reducerProgram, workerProgram]),
+        OptionGroup(
+            "Processes", [workers, capacity, serve, quiet, log, logLevel, exitZero, reducerProgram, workerProgram]),
         OptionGroup("Reducer", [bind, keys, insecure, silenceLimit, journal, durability, wait, json]),
     ]
 
@@ -68,8 +74,6 @@ enum UpCommand {
                 What is interrupted is not lost: the loop is kept in a journal, and the same command in the same folder \
                 goes on where it was.
 
-                \(Preparation.all.map(\.help).joined(separator: " "))
-
                 Exit codes: 0 and 1 are the loop's verdict (linkcheck: 0 nothing broken, 1 broken links), with --exit-zero \
                 always 0; 0 also when a signal has stopped it; 2 could not run; 64 wrong usage; 130 ended by a second signal.
                 """,
@@ -83,7 +87,8 @@ enum UpCommand {
         let signals = try SignalPipe.ofProcess()
         Signals.ignoreBrokenPipes()
         var request = try UpRequest(arguments)
-        let served = try Preparation.prepare(&request, environment: environment)
+        let site = try arguments[serve].map { try ServedSite($0) }
+        if let site { request.loopArguments.insert(site.url, at: 0) }
         let claim = arguments[bind] == nil ? try PortClaim() : nil
         let folder = ProcessEnvironment.executable.map { $0.prefix(upTo: $0.lastIndex(of: "/") ?? $0.startIndex) }
         let issued = try arguments[keys].map { try UpKeys(keepingIn: $0) }
@@ -93,8 +98,8 @@ enum UpCommand {
                 "there is no program \(program); build it by `swift build`, or name it by --reducer-exe or --worker-exe"
             )
         }
-        let code = await UpRun(plan, console: Console(isQuiet: arguments[quiet])).run(signals, saying: served?.line)
-        served?.stop()
+        let code = await UpRun(plan, console: Console(isQuiet: arguments[quiet])).run(signals, saying: site?.line)
+        site?.stop()
         claim?.giveUp()
         return code
     }
@@ -111,7 +116,7 @@ struct UpRequest {
     /// - Throws: `UsageError` if no loop is named.
     init(_ arguments: ParsedArguments) throws(UsageError) {
         guard let loop = arguments.rest.first, loop != "--" else {
-            throw UsageError(message: "LOOP is missing", hint: "name it, as in: loopctl up linkcheck SITE")
+            throw UsageError(message: "LOOP is missing", hint: "name it, as in: loopctl up linkcheck URL")
         }
         guard !loop.hasPrefix("-") else {
             throw UsageError(
