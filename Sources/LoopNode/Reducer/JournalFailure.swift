@@ -1,4 +1,3 @@
-import CBOR
 import LoopCluster
 import LoopCore
 import LoopWire
@@ -11,9 +10,6 @@ struct JournalFailure {
     let tries: Int
     let retryAt: MonotonicTime
 
-    /// How long a peer is to wait before it tries again.
-    private static let retryAfter = Duration.milliseconds(500)
-
     /// Notes what the opening of the journal waits for. The reason may differ from the one that ended the service.
     mutating func note(_ owner: JournalOwner) {
         if let obstacle = owner.obstacle {
@@ -24,34 +20,19 @@ struct JournalFailure {
                 remedy: "wait", fault: JournalFault(.recovering))
         }
     }
+}
 
-    /// Completes a report with the failure, and encodes it.
-    func report(_ empty: StatusReport) throws -> [UInt8] {
-        var report = empty
+extension StatusReport {
+    /// The status of a reducer that cannot use its journal.
+    /// - Parameter since: when the journal became unusable.
+    func unready(because error: JournalError, since: MonotonicTime) -> StatusReport {
+        var report = self
+        let now = SystemClock.monotonic
         report.notReadyBecause = "\(error)"
         report.journalFault = error.fault
-        let now = SystemClock.monotonic
         report.journalFaultMilliseconds = (now - since).wholeNanoseconds / 1_000_000
         report.uptimeMilliseconds = (now - SystemClock.processBegan).wholeNanoseconds / 1_000_000
-        return try CBOR.encode(report)
-    }
-
-    /// Answers a request so that peers stay and try again. The answer does not depend on the peer, which need not be known.
-    func answer<Definition: LoopDefinition>(to request: ToReducer, _ type: Definition.Type) throws -> [ToPeer] {
-        switch request {
-        case .statusRequest:
-            let report = StatusReport(loop: Definition.name, schema: UInt64(Definition.schema))
-            return [.status(try self.report(report))]
-        case .hello(let name, _) where name != "" && name != Definition.name:
-            return [.refused(Refused(.loop, reducer: Definition.name, peer: name), to: .hello)]
-        case .hello, .join, .stateRequest:
-            return [.busy(to: request.question, retryAfter: Self.retryAfter, reason: "\(error)")]
-        case .administration(let number, _):
-            let answer = AdministrationAnswer.refused("the reducer is not ready: \(error)")
-            return AnswerPart.parts(of: try CBOR.encode(answer), request: number).map { .answer($0) }
-        case .claim, .heartbeat, .assignmentsRequest, .outcomesRequest, .goodbye, .transitionsRequest, .progress:
-            return []
-        }
+        return report
     }
 }
 

@@ -1,8 +1,20 @@
+import CBOR
 import LoopCluster
 import LoopCore
 import LoopKeys
 import LoopWire
 import ZMQ
+
+/// The peers and streams that have got a listener while a reducer did not serve.
+struct EarlyListeners {
+    /// The peers whose inboxes have a listener.
+    var inboxes: Set<PeerID> = []
+    /// The streams of updates that have a follower.
+    var streams: [UpdateStream] = []
+
+    /// How many inboxes are kept. A peer beyond that learns by itself that it has to join.
+    static let inboxesMax = 16_384
+}
 
 /// What a reducer's thread has in each of its roles: its sockets, keys, log and configuration. One thread uses it.
 final class ReducerHost<Definition: LoopDefinition> {
@@ -24,6 +36,7 @@ final class ReducerHost<Definition: LoopDefinition> {
     private let health: HealthServer?
     /// Tells the service manager how it is until the host is released.
     private let notice: ServiceNotice?
+    private var listeners = EarlyListeners()
     /// Knows which reducers of the loop lead, or nil if no other reducers are known.
     let lookout: Lookout?
 
@@ -124,22 +137,52 @@ final class ReducerHost<Definition: LoopDefinition> {
         configuration.opening(of: Definition.name, waits: waits, address: address, log, isStopping)
     }
 
-    /// Answers peers while no reducer leads here.
-    func answer(_ failure: JournalFailure) throws {
-        var answers: [(route: [UInt8], messages: [ToPeer])] = []
+    /// A report with what is always known.
+    var report: StatusReport { StatusReport(loop: Definition.name, schema: UInt64(Definition.schema)) }
+
+    /// Answers peers while this reducer does not serve, and notes who listens.
+    /// - Parameters:
+    ///   - epoch: the epoch of the leader to which peers are sent.
+    ///   - report: makes the status.
+    ///   - order: answers a request of an operator who may say which reducer leads, or returns nil if it is another request.
+    func answer(
+        _ unready: Unready, epoch: Epoch = .none, report: () -> StatusReport,
+        order: (_ number: UInt64, _ document: ArraySlice<UInt8>) throws -> ToPeer? = { _, _ in nil }
+    ) throws {
         let allowed = ring?.allowed
+        var answers: [(route: [UInt8], messages: [ToPeer])] = []
         try sockets.drainControl(for: .milliseconds(5)) { request, route, principal, foreignVersion in
             guard case .router(let id) = route, principal.may(.readStatus, allowed) else { return }
             if let foreignVersion { answers.append((id, [.refused(protocolVersion: foreignVersion)])) }
-            if let request { answers.append((id, try failure.answer(to: request, Definition.self))) }
+            switch request {
+            case nil: break
+            case .statusRequest: answers.append((id, [.status(try CBOR.encode(report()))]))
+            case .administration(let number, let document) where principal.may(.stepDown, allowed):
+                let messages = try order(number, document).map { [$0] }
+                answers.append((id, try messages ?? unready.answers(to: .administration(request: number, document))))
+            case let request?: answers.append((id, try unready.answers(to: request)))
+            }
         }
         for (id, messages) in answers {
             for message in messages {
-                let frame = PeerFrame(history: .none, epoch: .none, session: .none, message: message)
+                let isRedirect = if case .redirect = message { true } else { false }
+                let frame = PeerFrame(
+                    history: .none, epoch: isRedirect ? epoch : .none, session: .none, message: message)
                 try sockets.reply(frame, to: id)
             }
         }
-        try sockets.drainSubscriptions(for: .milliseconds(5))
+        var heard = listeners
+        try sockets.drainSubscriptions(
+            for: .milliseconds(5), mayFollow: { topic, principal, _ in principal.may(topic.verb, allowed) },
+            inbox: { peer in if heard.inboxes.count < EarlyListeners.inboxesMax { heard.inboxes.insert(peer) } },
+            stream: { stream in heard.streams.append(stream) })
+        listeners = heard
+    }
+
+    /// Those who have begun to listen while it did not serve. They are returned once.
+    func takeListeners() -> EarlyListeners {
+        defer { listeners = EarlyListeners() }
+        return listeners
     }
 
     /// Answers peers while the state is rebuilt, ten times a second.
@@ -161,7 +204,9 @@ final class ReducerHost<Definition: LoopDefinition> {
                 remedy: "wait", fault: JournalFault(.recovering))
             // If a socket fails, the first turn gets the error again.
             try? sockets.wait(milliseconds: 0)
-            try? answer(JournalFailure(error: error, since: began, tries: 0, retryAt: now))
+            try? answer(
+                Unready(loop: Definition.name, .stay(because: "\(error)")),
+                report: { self.report.unready(because: error, since: began) })
             return isStopping()
         }
     }

@@ -52,13 +52,12 @@ final class ReducerService<Definition: LoopDefinition> {
     /// Recovers the machine from the journal, and begins an epoch.
     /// - Parameters:
     ///   - journal: the journal, which is open.
-    ///   - listeners: the connections that listen already.
     ///   - warm: the state that a standby has followed in the journal.
     ///   - decodesAhead: whether other threads may decode what is replayed. False after a crash, so that the crash note names
     ///     the event if the process ends again.
     /// - Throws: `RecoveryError.stopped` if the replay was stopped.
     init(
-        _ host: ReducerHost<Definition>, _ journal: any Journal, _ listeners: EarlyListeners,
+        _ host: ReducerHost<Definition>, _ journal: any Journal,
         warm: consuming WarmState?, note: CrashNote?, decodesAhead: Bool, log: NodeLog
     ) throws {
         let (definition, configuration, keys) = (host.definition, host.configuration, host.ring?.allowed)
@@ -127,14 +126,13 @@ final class ReducerService<Definition: LoopDefinition> {
         }
         self.definition = definition
         self.journal = journal
-        self.listeners = listeners
+        listeners = host.takeListeners()
         self.log = log
         let post: @Sendable (ReducerMail) -> Void = { [mailbox = host.mailbox] in mailbox.post($0) }
         self.post = post
         standstill = TurnOverlap.standstill(silenceLimit: configuration.machine.silenceLimit)
         stop = Standstill(
-            StatusReport(loop: Definition.name, schema: UInt64(Definition.schema)), limit: standstill,
-            obstacle: host.obstacle, keys: keys)
+            host.report, limit: standstill, obstacle: host.obstacle, keys: keys)
         durability = configuration.durability
         killSwitch = configuration.killSwitch
         flushedAt = now.monotonic

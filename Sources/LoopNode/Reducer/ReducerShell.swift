@@ -27,12 +27,6 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         case failed(JournalFailure)
     }
 
-    /// A journal, and the connections that listened before it was open.
-    private struct Gained {
-        let journal: any Journal
-        var listeners = EarlyListeners()
-    }
-
     private let host: ReducerHost<Definition>
     private var role = Role.waiting
     private var mailItem: PollSet.Item?
@@ -100,10 +94,9 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     /// - Parameter opened: the journal, or nil if the reducer is a standby, which has to wait for it.
     private mutating func begin(_ opened: (any Journal)?) throws {
         let configuration = host.configuration
-        let gained = opened.map { Gained(journal: $0) }
-        if gained == nil { configuration.onListening(host.sockets.bound) }
-        let first = try gained ?? standByFirst()
-        try readNote(beside: first.journal)
+        if opened == nil { configuration.onListening(host.sockets.bound) }
+        let first = try opened ?? standByFirst()
+        try readNote(beside: first)
         do {
             try lead(first, host.log)
             host.obstacle.clear()
@@ -167,7 +160,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     /// - Returns: the turn's end, or nil if it does not lead, or did not until now.
     private mutating func turn() throws -> TurnEnd? {
         if case .failed(let failure) = role {
-            try host.answer(failure)
+            try answer(failure)
             try leadAgain(after: failure)
             return nil
         }
@@ -265,12 +258,12 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     }
 
     /// Begins to lead with a journal, from the state that was kept.
-    private mutating func lead(_ gained: Gained, _ log: NodeLog) throws {
-        var journal = gained.journal
+    private mutating func lead(_ gained: any Journal, _ log: NodeLog) throws {
+        var journal = gained
         do {
             // A copy of the state is kept until the machine has it, in case the journal fails again.
             let service = try ReducerService(
-                host, journal, gained.listeners, warm: kept, note: note, decodesAhead: !hadCrash, log: log)
+                host, journal, warm: kept, note: note, decodesAhead: !hadCrash, log: log)
             vanished = try service.compare([kept?.followed, lost]) ?? vanished
             lost = nil
             service.vanished = vanished
@@ -294,7 +287,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     ///   - standsBackUntil: the time until which it leaves the journal to other processes, or nil to take it at once.
     private mutating func standBy(
         led: [PeerID] = [], standsBackUntil: MonotonicTime? = nil, _ log: NodeLog
-    ) throws -> Gained {
+    ) throws -> any Journal {
         become(.waiting)
         let standby = Standby(host, from: kept.take(), led: led, log)
         let journal: any Journal
@@ -306,12 +299,12 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         }
         kept = standby.handOver()
         lost = standby.lost ?? lost
-        return Gained(journal: journal, listeners: standby.listeners)
+        return journal
     }
 
     /// Stands by before the reducer has ever led.
     /// - Throws: `RecoveryError.stopped` if it was stopped meanwhile.
-    private mutating func standByFirst() throws -> Gained {
+    private mutating func standByFirst() throws -> any Journal {
         if host.address == nil {
             let bind = host.configuration.bind
             host.log.note(
@@ -331,7 +324,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private mutating func stepDown(_ request: JournalRequest) throws {
         guard let (led, standsBackUntil) = try letGo(request) else { return }
         let gained = try standBy(led: led, standsBackUntil: standsBackUntil, host.log)
-        try readNote(beside: gained.journal)
+        try readNote(beside: gained)
         try lead(gained, host.log)
         host.obstacle.clear()
     }
@@ -401,10 +394,10 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     }
 
     /// Opens the journal again. A standby that has lost it to another process stands by again.
-    private mutating func gainAgain(_ log: NodeLog) throws -> Gained {
-        guard host.configuration.succession == .standby else { return Gained(journal: try openAgain(log)) }
+    private mutating func gainAgain(_ log: NodeLog) throws -> any Journal {
+        guard host.configuration.succession == .standby else { return try openAgain(log) }
         let gained = try standBy(log)
-        try readNote(beside: gained.journal)
+        try readNote(beside: gained)
         return gained
     }
 
@@ -430,8 +423,14 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
                 failure.note(owner)
                 role = .failed(failure)
             }
-            try host.answer(failure)
+            try answer(failure)
         }
+    }
+
+    private func answer(_ failure: JournalFailure) throws {
+        try host.answer(
+            Unready(loop: Definition.name, .stay(because: "\(failure.error)")),
+            report: { host.report.unready(because: failure.error, since: failure.since) })
     }
 
     private var note: CrashNote? {

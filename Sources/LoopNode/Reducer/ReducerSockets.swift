@@ -285,8 +285,7 @@ struct ReducerSockets: ~Copyable {
     ///   - stream: called with each stream of updates that has a follower from now on.
     mutating func drainSubscriptions(
         for duration: Duration,
-        mayFollow: (Topic, Principal, PeerID?) -> Bool = { _, _, _ in true }, inbox: (PeerID) -> Void = { _ in },
-        stream: (UpdateStream) -> Void = { _ in }
+        mayFollow: (Topic, Principal, PeerID?) -> Bool, inbox: (PeerID) -> Void, stream: (UpdateStream) -> Void
     ) throws {
         guard polls.isReadable(items.publisher) else { return }
         let ends = SystemClock.monotonic + duration

@@ -5,22 +5,11 @@ import LoopKeys
 import LoopCollections
 import LoopWire
 
-/// The peers and streams that have got a listener while a reducer waited for its journal.
-struct EarlyListeners {
-    /// The peers whose inboxes have a listener.
-    var inboxes: Set<PeerID> = []
-    /// The streams of updates that have a follower.
-    var streams: [UpdateStream] = []
-
-    /// How many inboxes are kept. A peer beyond that learns by itself that it has to join.
-    static let inboxesMax = 16_384
-}
-
 /// A reducer that waits for its journal. It listens at its own addresses and redirects peers to the leader.
 ///
 ///     binds ── another process has the journal ──▶ answers: redirect, or no leader ── the journal is free ──▶ leads
 ///
-/// It shows no state and grants nothing. What it learns of its listeners is for the machine with which it begins to lead.
+/// It shows no state and grants nothing.
 final class Standby<Definition: LoopDefinition> {
     private let host: ReducerHost<Definition>
     /// The address that this reducer advertises, or nil if it is not known.
@@ -32,7 +21,6 @@ final class Standby<Definition: LoopDefinition> {
     private var owner: JournalOwner?
     /// Peers that it has led, and that it redirects as soon as a leader is known.
     private var led: [PeerID]
-    private(set) var listeners = EarlyListeners()
 
     /// How long it waits for the sockets, in milliseconds.
     private static var waitMilliseconds: Int { 50 }
@@ -93,24 +81,9 @@ final class Standby<Definition: LoopDefinition> {
             try notice(owner)
         }
         try host.sockets.wait(milliseconds: Self.waitMilliseconds)
-        let keys = host.ring?.allowed
-        var answers: [(route: [UInt8], frame: PeerFrame)] = []
-        try host.sockets.drainControl(for: .milliseconds(5)) { request, route, principal, foreignVersion in
-            guard case .router(let id) = route, principal.may(.readStatus, keys),
-                let message = try self.answer(
-                    request, foreignVersion, mayOrder: principal.may(.stepDown, keys))
-            else { return }
-            let epoch = if case .redirect = message { owner?.epoch ?? .none } else { Epoch.none }
-            answers.append((id, PeerFrame(history: .none, epoch: epoch, session: .none, message: message)))
-        }
-        for (route, frame) in answers { try host.sockets.reply(frame, to: route) }
-        var heard = listeners
-        try host.sockets.drainSubscriptions(
-            for: .milliseconds(5),
-            mayFollow: { topic, principal, _ in principal.may(topic.verb, keys) },
-            inbox: { peer in if heard.inboxes.count < EarlyListeners.inboxesMax { heard.inboxes.insert(peer) } },
-            stream: { stream in heard.streams.append(stream) })
-        listeners = heard
+        try host.answer(
+            Unready(loop: Definition.name, .go(to: leader)), epoch: self.owner?.epoch ?? .none,
+            report: { self.report(at: SystemClock.monotonic) }, order: standBack)
         // Batches belong to sessions that a leader has admitted. Their senders keep them until a leader answers.
         _ = try host.sockets.drainBatches(for: .milliseconds(5)) { _, _ in }
     }
@@ -140,21 +113,11 @@ final class Standby<Definition: LoopDefinition> {
         return address
     }
 
-    /// - Parameter mayOrder: whether the principal may say which reducer leads.
-    private func answer(_ request: ToReducer?, _ foreignVersion: UInt8?, mayOrder: Bool) throws -> ToPeer? {
-        if let foreignVersion { return .refused(protocolVersion: foreignVersion) }
-        guard let request else { return nil }
-        if case .statusRequest = request { return .status(try CBOR.encode(report(at: SystemClock.monotonic))) }
-        if mayOrder, case .administration(let number, let document) = request,
+    /// Leaves the journal to other processes for a while, if that is the request.
+    private func standBack(_ number: UInt64, _ document: ArraySlice<UInt8>) throws -> ToPeer? {
+        guard
             case .standBack(let milliseconds, let who)? = try? CBOR.decode(AdministrationRequest.self, from: document)
-        {
-            return try standBack(milliseconds, who, number)
-        }
-        return StandbyAnswer.to(request, loop: Definition.name, leader: leader)
-    }
-
-    /// Leaves the journal to other processes for a while.
-    private func standBack(_ milliseconds: UInt64, _ who: String, _ number: UInt64) throws -> ToPeer? {
+        else { return nil }
         let wait = Duration.milliseconds(min(milliseconds, 60_000))
         leavesItUntil.withLock { $0 = SystemClock.monotonic + wait }
         let what =
@@ -166,7 +129,7 @@ final class Standby<Definition: LoopDefinition> {
 
     private func report(at now: MonotonicTime) -> StatusReport {
         let following = following.report
-        var report = StatusReport(loop: Definition.name, schema: UInt64(Definition.schema))
+        var report = host.report
         report.role = StatusReport.standbyRole
         report.leader = leader
         report.notReadyBecause =

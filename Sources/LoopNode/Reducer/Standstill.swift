@@ -1,3 +1,4 @@
+import CBOR
 import Glibc
 import Linux
 import LoopCluster
@@ -27,7 +28,7 @@ struct Standstill {
 
     /// - Parameter limit: how long an append may wait for its receipt before status requests are answered here.
     init(_ report: StatusReport, limit: Duration, obstacle: JournalObstacle, keys: AllowedKeys?) {
-        self.report = StatusReport(loop: report.loop, schema: report.schema)
+        self.report = report
         self.limit = limit
         self.obstacle = obstacle
         self.keys = keys
@@ -93,7 +94,6 @@ struct Standstill {
                 .unreachable, operation: "append",
                 reason: reason,
                 remedy: "check the database", fault: JournalFault(.appendDeadline))
-        let failure = JournalFailure(error: error, since: since, tries: 0, retryAt: since)
         try sockets.wait(milliseconds: 0)
         var asking: [[UInt8]] = []
         try sockets.drainControl(for: .milliseconds(5)) { request, route, principal, foreignVersion in
@@ -104,7 +104,7 @@ struct Standstill {
             }
         }
         for id in asking {
-            let message = ToPeer.status(try failure.report(report))
+            let message = ToPeer.status(try CBOR.encode(report.unready(because: error, since: since)))
             try sockets.reply(
                 PeerFrame(history: .none, epoch: .none, session: .none, message: message), to: id)
         }

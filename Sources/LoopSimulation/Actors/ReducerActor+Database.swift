@@ -345,8 +345,8 @@ extension ReducerActor {
                 let request = peer.sockets[here].dealer.toReducer.popFirst()
             {
                 if isTranscribing { world.transcript?.note(.toReducer(peer.index, request), at: now) }
-                guard !isAway, let answer = StandbyAnswer.to(request, loop: Work.Definition.name, leader: leader)
-                else { continue }
+                let unready = Unready(loop: Work.Definition.name, .go(to: leader))
+                guard !isAway, let answer = try? unready.answers(to: request).first else { continue }
                 let frame = PeerFrame(history: .none, epoch: .none, session: .none, message: answer)
                 if isTranscribing { world.transcript?.note(.toPeer(peer.index, frame, isLost: false), at: now) }
                 let arrival = max(now + latency(), peer.sockets[here].cutFromReducerUntil)
