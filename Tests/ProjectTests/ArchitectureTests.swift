@@ -16,6 +16,13 @@ import Testing
         }
     }
 
+    @Test(arguments: [("The path of an event", 26, 48), ("The path of a restart", 18, 48)])
+    func `are short`(title: String, filesMax: Int, callsMax: Int) throws {
+        let items = try Self.steps(of: title).joined()
+        #expect(Set(items.map(\.file)).count <= filesMax)
+        #expect(items.reduce(0) { $0 + $1.names.count } <= callsMax)
+    }
+
     @Test(arguments: [
         "The path of an event", "The path of a request", "The path of a restart", "The path of a takeover",
     ])

@@ -160,6 +160,7 @@ public struct JournalPlace: Sendable {
                 if opening.isStopping() { return false }
                 let owner = JournalOwner(address: SQLiteJournal.ownerAddress(of: path), obstacle: error)
                 if let whileWaiting = opening.whileWaiting, !whileWaiting(owner) { return false }
+                // Nothing tells this process that another one has let go of a file, or that an operator's request ends.
                 if SystemClock.monotonic < max(nextTry, opening.leavesItUntil()) { usleep(20_000) }
             } while SystemClock.monotonic < max(nextTry, opening.leavesItUntil())
             return true
