@@ -58,6 +58,12 @@ package enum FileSystem {
         return unsafe stat(path, &status) == 0 ? FileStatus(status) : nil
     }
 
+    /// The bytes that this user may still write to the disk of a path, or nil if there is no such path.
+    package static func room(at path: String) -> UInt64? {
+        var status = statvfs()
+        return unsafe statvfs(path, &status) == 0 ? UInt64(status.f_bavail) * UInt64(status.f_frsize) : nil
+    }
+
     /// The status of the file at a path that need not be UTF-8.
     /// - Throws: ``SystemError`` that names the path.
     package static func status(of path: [UInt8]) throws(SystemError) -> FileStatus {

@@ -295,7 +295,7 @@ final class HeldConnection: Sendable {
         turn.withLock { $0.oldestTransaction = .seconds(max(0, seconds ?? 0)) }
     }
 
-    private static let oldestTransaction =
+    static let oldestTransaction =
         """
         SELECT coalesce(extract(epoch FROM max(age))::bigint, 0) FROM (
             SELECT now() - xact_start AS age FROM pg_stat_activity

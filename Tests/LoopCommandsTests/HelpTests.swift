@@ -37,7 +37,9 @@ import Testing
                   trim        Forget the journal's records before a seq.
                   step-down   Have the reducer that leads let a standby lead.
                   serve       Serve a folder as a web site.
-                  journal     Prepare a database for journals; move a journal there or back.
+                  journal     Prepare a database for journals; list them; move a journal there or
+                              back.
+                  doctor      Examine a database, a file or reducers, and say what to mend.
                   keygen      Make a key pair, for a peer or a reducer.
                   new         Make a package with a loop of your own.
 
@@ -74,11 +76,11 @@ import Testing
                 Processes:
                   --workers N                 how many worker processes are started [default: 4, env: LOOP_WORKERS]
                   --capacity N                how many effects each worker holds at once [env: LOOP_CAPACITY]
-                  --quiet                     show no progress, and what the processes say only when they fail
-                                              [env: LOOP_QUIET]
                   --serve PATH                serve a folder, or the folder of a page, on loopback for as long as
                                               the loop runs, at the same port each time; its URL becomes the
                                               loop's first argument [env: LOOP_SERVE]
+                  --quiet                     show no progress, and what the processes say only when they fail
+                                              [env: LOOP_QUIET]
                   --log text|json             how the processes write their logs: text for people, or JSON lines
                                               [env: LOOP_LOG]
                   --log-level debug|info|notice|warning|error
@@ -118,7 +120,7 @@ import Testing
     @Test(arguments: [
         "status", "ready", "tail", "send", "effects", "why", "who", "diff", "quarantine", "history", "state", "verify",
         "trim", "serve", "up",
-        "keygen", "new",
+        "keygen", "new", "doctor",
     ])
     func `tells the exit codes of every command`(name: String) {
         #expect(ControlProgram.command.helpText(of: [name]).contains("Exit codes:"))

@@ -12,6 +12,7 @@ package enum ControlProgram {
         QuarantineCommand.subcommand, SchedulesCommand.subcommand, HistoryCommand.subcommand, StateCommand.subcommand,
         DiffCommand.subcommand, SchemaCommand.subcommand, VerifyCommand.subcommand,
         TrimCommand.subcommand, StepDownCommand.subcommand, ServeCommand.subcommand, JournalCommand.subcommand,
+        DoctorCommand.subcommand,
         KeygenCommand.subcommand, NewCommand.subcommand,
     ]
 

@@ -1,3 +1,4 @@
+import CBOR
 import Linux
 import LoopCluster
 import LoopNode
@@ -16,7 +17,7 @@ enum JournalCommand {
 
     static let subcommand = Subcommand(
         command: Command(
-            "journal", abstract: "Prepare a database for journals; move a journal there or back.",
+            "journal", abstract: "Prepare a database for journals; list them; move a journal there or back.",
             discussion: """
                 A password is best kept in ~/.pgpass or in PGPASSWORD: a command line can be read by every user of the machine.
 
@@ -30,6 +31,12 @@ enum JournalCommand {
                         loop_schema, and SELECT, INSERT, UPDATE and DELETE on loop_journal, loop_batch, loop_snapshot and \
                         loop_snapshot_piece.
                         """, positionals: [database]),
+                Command(
+                    "status", abstract: "List the journals of a database.",
+                    discussion: """
+                        Of each journal: the newest seq, the first one that was not trimmed, that of the newest snapshot, the term, \
+                        and who took it last. loopctl doctor examines the database itself.
+                        """, groups: [JournalOptions.output], positionals: [database]),
                 Command(
                     "copy", abstract: "Move a journal from a file into a database, or back.",
                     discussion: """
@@ -49,6 +56,14 @@ enum JournalCommand {
                 }
             }
             let url = try url(of: arguments[database])
+            if arguments.path.last == "status" {
+                let journals = try DatabaseInquiry.journals(in: url)
+                try StandardOutput.line(
+                    arguments[JournalOptions.json]
+                        ? CBOR.json(CBOR.encode(journals))
+                        : journals.isEmpty ? "\(url) has no journal" : table(journals))
+                return 0
+            }
             let isNew = try PostgresSchema.create(url) { StandardError.line($0) }
             try StandardOutput.line(
                 isNew ? "\(url) has the tables of journals now" : "\(url) had the tables of journals before")
@@ -74,7 +89,25 @@ enum JournalCommand {
         return 0
     }
 
-    private static func url(of text: String) throws(UsageError) -> ConnectionString {
+    private static func table(_ journals: [DatabaseInquiry.Journal]) -> String {
+        let rows = journals.map { journal -> [String] in
+            let holder =
+                journal.movedTo.map { "moved to \($0)" }
+                ?? (journal.isReleased ? "none" : "\(journal.holder) \(journal.address)")
+            let texts = [journal.loop + (journal.hasEnded ? ", ended" : ""), journal.keptAs, holder].map {
+                JSONText.onOneLine($0)
+            }
+            return [
+                texts[0], texts[1], "\(journal.seq)", "\(journal.firstSeq)", journal.snapshotSeq.map { "\($0)" } ?? "-",
+                "\(journal.term)", texts[2],
+            ]
+        }
+        return StatusTable.table(
+            ["LOOP", "KEPT AS", "SEQ", "FROM", "SNAPSHOT", "TERM", "HOLDER"], rows, left: [0, 1, 6])
+    }
+
+    /// - Throws: `UsageError` if the text is no URL of a database.
+    static func url(of text: String) throws(UsageError) -> ConnectionString {
         do throws(PostgresError) {
             return try ConnectionString(text)
         } catch {

@@ -1,0 +1,78 @@
+import LoopCluster
+import LoopCore
+import LoopPostgres
+import LoopWire
+import Testing
+
+@testable import LoopCommands
+
+@Suite struct `The doctor` {
+    /// A server with which nothing is wrong.
+    private var healthy: DatabaseFacts {
+        var facts = DatabaseFacts()
+        facts.version = "15.14"
+        (facts.connections, facts.connectionsMax) = (5, 100)
+        facts.settings = [
+            "synchronous_commit": "on", "fsync": "on", "full_page_writes": "on", "synchronous_standby_names": "a",
+        ]
+        facts.tablesVersion = PostgresSchema.version
+        facts.seesOthers = true
+        return facts
+    }
+
+    @Test func `finds nothing to mend at a healthy server`() {
+        #expect(
+            healthy.findings(of: "db").map(\.text) == ["fine     db: PostgreSQL 15.14, a primary, 5 of 100 connections"]
+        )
+    }
+
+    @Test(
+        arguments: [
+            ({ $0.isPooled = true }, Finding.Level.failure, "leads to a pooler"),
+            ({ $0.isEncrypted = false }, .warning, "is not encrypted"),
+            ({ $0.clockAhead = .seconds(-90) }, .warning, "clock and this machine's differ by 90 s"),
+            ({ $0.settings["fsync"] = "off" }, .failure, "fsync is off"),
+            ({ $0.settings["synchronous_commit"] = "off" }, .failure, "synchronous_commit is off"),
+            ({ $0.settings["synchronous_commit"] = "local" }, .warning, "synchronous_commit is local"),
+            ({ $0.isReadOnly = true }, .failure, "default_transaction_read_only is on"),
+            ({ $0.tablesVersion = nil }, .failure, "lacks the tables"),
+            ({ $0.tablesVersion = 1 }, .failure, "of version 1, not 2"),
+            ({ $0.missingPrivileges = ["DELETE on loop_batch"] }, .failure, "lacks DELETE on loop_batch"),
+            ({ $0.seesOthers = false }, .warning, "does not see other sessions"),
+            ({ $0.connections = 95 }, .warning, "95 of 100 connections are taken"),
+            ({ $0.oldestTransaction = .seconds(400) }, .warning, "open for 400 s"),
+            ({ ($0.isReplica, $0.receives) = (true, false) }, .failure, "receives nothing"),
+            (
+                { ($0.isReplica, $0.receives, $0.reconnectsAfter) = (true, true, .seconds(5)) }, .warning,
+                "waits 5000 ms"
+            ),
+        ] as [(@Sendable (inout DatabaseFacts) -> Void, Finding.Level, String)])
+    func `finds one thing that is wrong, and says what to do`(
+        _ spoil: @Sendable (inout DatabaseFacts) -> Void, _ level: Finding.Level, _ text: String
+    ) throws {
+        var facts = healthy
+        spoil(&facts)
+        let found = facts.findings(of: "db").filter { $0.level != .fine }
+        #expect(found.count == 1 && found[0].level == level && found[0].finding.contains(text), "\(found)")
+        #expect(found.first?.remedy != nil)
+    }
+
+    @Test func `compares the servers of one URL`() {
+        func server(_ name: String, _ spoil: (inout DatabaseFacts) -> Void = { _ in }) -> DatabaseInquiry.Server {
+            var facts = healthy
+            spoil(&facts)
+            return DatabaseInquiry.Server(name: name, facts: .success(facts))
+        }
+        let replica = server("b") { ($0.isReplica, $0.receives) = (true, true) }
+        #expect([server("a"), replica].database.allSatisfy { $0.level == .fine })
+        #expect([server("a"), server("b")].database.last?.finding == "2 servers are no replicas and have the tables")
+        #expect([replica, replica].database.last?.finding == "every server is a replica")
+        let alone = server("a") { $0.settings["synchronous_standby_names"] = "" }
+        #expect([alone].database.allSatisfy { $0.level == .fine })
+        #expect([alone, replica].database.last?.finding.hasPrefix("commits wait for no standby") == true)
+        let silent = DatabaseInquiry.Server(
+            name: "c",
+            facts: .failure(JournalError(.unreachable, operation: "x", reason: "no answer", remedy: "start it")))
+        #expect([silent, server("a")].database.first?.text == "failure  c: no answer; start it")
+    }
+}
