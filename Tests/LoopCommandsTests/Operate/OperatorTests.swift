@@ -197,6 +197,22 @@ import Testing
         #expect(selected(RecordSelection(event: "finish", session: 2), records) == [])
     }
 
+    @Test func `are those of the sessions of a peer or a key`() {
+        var records = [
+            record(0, kind: "session opened", session: 2), record(0, kind: "session owned", session: 2),
+            record(1, session: 2),
+            record(1, kind: "session opened", session: 3), record(2, session: 3), record(3, kind: "granted"),
+        ]
+        records[0].note = "peer ccf2f5f3"
+        records[1].note = "key ann"
+        records[3].note = "peer 00000001"
+        #expect(selected(RecordSelection(peer: "ccf2f5f3"), records) == [0, 0, 1])
+        #expect(selected(RecordSelection(peer: "00000001"), records) == [1, 2])
+        #expect(selected(RecordSelection(key: "ann"), records) == [0, 1])
+        #expect(selected(RecordSelection(key: "bob"), records) == [])
+        #expect(RecordSelection(key: "bob").needsSessions && !RecordSelection(session: 2).needsSessions)
+    }
+
     @Test func `are those of a time, and a record without a time has that of the record before`() {
         let records = [record(1), record(2, time: 1000), record(3), record(4, time: 2000), record(5)]
         let time = WallTime(milliseconds: 2000)

@@ -17,6 +17,12 @@ enum HistoryCommand {
     )
     static let session = Option(
         optional: "session", .int(in: 1 ... .max).named("N"), help: "only records of this session", environment: .none)
+    static let peer = Option(
+        optional: "peer", .string.named("ID"), help: "only records of sessions that this peer has opened",
+        environment: .none)
+    static let key = Option(
+        optional: "key", .string.named("NAME"), help: "only records of sessions that this key has owned",
+        environment: .none)
     static let effect = Option(
         optional: "effect", .effect, help: "only records of this effect, such as 0.17.2", environment: .none
     )
@@ -39,7 +45,7 @@ enum HistoryCommand {
                 """,
             groups: [
                 JournalOptions.group, OptionGroup("Range", [from, to, since, until]),
-                OptionGroup("Selection", [kind, event, session, effect]), OptionGroup("Output", [json]),
+                OptionGroup("Selection", [kind, event, session, peer, key, effect]), OptionGroup("Output", [json]),
             ]),
         run: { arguments, _ in
             try Operator.run {
@@ -54,14 +60,21 @@ enum HistoryCommand {
                 }
                 var selection = RecordSelection(
                     kind: arguments[kind], event: arguments[event], session: arguments[session].map { UInt64($0) },
-                    effect: arguments[effect], since: arguments[since], until: arguments[until])
+                    peer: arguments[peer], key: arguments[key], effect: arguments[effect], since: arguments[since],
+                    until: arguments[until])
                 var reducer = try arguments.askJournal()
-                try pages(from: UInt64(from), through: to.map { UInt64($0) }) { request in
+                var (shown, passed) = (0, 0)
+                // Sessions of a peer or a key may have begun before the range.
+                let first = selection.needsSessions ? 0 : UInt64(from)
+                try pages(from: first, through: to.map { UInt64($0) }) { request in
                     try reducer.ask(request, \.history)
                 } print: { record in
-                    guard selection.contains(record) else { return }
+                    passed += 1
+                    guard selection.contains(record), record.seq >= UInt64(from) else { return }
+                    shown += 1
                     try StandardOutput.line(record.line(isJSON: arguments[json]))
                 }
+                if shown == 0, passed > 0 { StandardError.line("loopctl: none of \(passed) records is selected") }
                 return 0
             }
         })
@@ -97,24 +110,38 @@ struct RecordSelection {
     var kind: String?
     var event: String?
     var session: UInt64?
+    /// The peer that has opened the session.
+    var peer: String?
+    /// The key that owns the session.
+    var key: String?
     var effect: String?
     var since: WallTime?
     var until: WallTime?
     /// The time of the newest record that has one, in milliseconds since 1970.
     private var time: Int64?
+    /// The sessions of the peer, and those of the key.
+    private var ofPeer: Set<UInt64> = [], ofKey: Set<UInt64> = []
 
     init(
-        kind: String? = nil, event: String? = nil, session: UInt64? = nil, effect: String? = nil,
-        since: WallTime? = nil,
-        until: WallTime? = nil
+        kind: String? = nil, event: String? = nil, session: UInt64? = nil, peer: String? = nil, key: String? = nil,
+        effect: String? = nil, since: WallTime? = nil, until: WallTime? = nil
     ) {
         (self.kind, self.event, self.session, self.effect) = (kind, event, session, effect)
-        (self.since, self.until) = (since, until)
+        (self.peer, self.key, self.since, self.until) = (peer, key, since, until)
     }
+
+    /// Whether the selection depends on records of sessions.
+    var needsSessions: Bool { peer != nil || key != nil }
 
     /// Whether a record is selected. Records must be passed in their order.
     mutating func contains(_ record: HistoryRecord) -> Bool {
         time = record.time ?? time
+        if let session = record.session {
+            if let peer, record.note == "peer \(peer)" { ofPeer.insert(session) }
+            if let key, record.note == "key \(key)" { ofKey.insert(session) }
+        }
+        if peer != nil, !(record.session.map(ofPeer.contains) ?? false) { return false }
+        if key != nil, !(record.session.map(ofKey.contains) ?? false) { return false }
         if let kind, record.kind != kind { return false }
         if let event, record.event.flatMap(Self.caseName) != event { return false }
         if let session, record.session != session { return false }
