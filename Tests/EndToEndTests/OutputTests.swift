@@ -16,11 +16,11 @@ import Testing
 
     private static let tools = [
         "loopctl --help", "loopctl --version", "loopctl state --help", "loop-reducer --help", "loop-reducer --version",
-        "loop-reducer counter schema", "loop-reducer counter schema --json", "loop-effect --help",
+        "loop-reducer counter schema", "loop-reducer counter schema --format json-schema", "loop-effect --help",
     ]
     private static let questions = [
         "status", "status --json", "history", "history --json", "state", "state --json", "state --path open", "schema",
-        "schema --json", "effects", "effects --json", "quarantine", "schedules", "verify", "verify --json",
+        "schema --format json-schema", "effects", "effects --json", "quarantine", "schedules", "verify", "verify --json",
         #"send '{"hold":{"count":0}}'"#,
     ]
 

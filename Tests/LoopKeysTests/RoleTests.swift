@@ -5,7 +5,7 @@ import Testing
 @Suite struct `A role` {
     /// What the page on security says.
     private static let table: [Role: Set<Verb>] = [
-        .worker: [.readStatus, .join, .runEffects],
+        .worker: [.readStatus, .readSchema, .join, .runEffects],
         .observer: [.readStatus, .join, .followUpdates, .fetchStates, .followTransitions],
         .sender: [.readStatus, .join, .sendEvents, .explainEvents],
         .admin: [.readStatus, .readHistory, .readSchema, .retryEffects, .quarantine, .schedules, .trim, .stepDown],
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func `allows alone what it is for`() {
-        for verb in Verb.allCases where verb != .readStatus && verb != .join {
+        for verb in Verb.allCases where ![.readStatus, .readSchema, .join].contains(verb) {
             #expect(Role.allCases.filter { $0.allows(verb) }.count == 1, "\(verb)")
         }
     }

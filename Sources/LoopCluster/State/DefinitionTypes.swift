@@ -36,15 +36,25 @@ package struct DefinitionTypes<Definition: LoopDefinition> {
         try? probe.learn(Definition.State.self, from: initial)
         let state = probe.shape(of: Definition.State.self)
         let requests = definition.allFeedbacks.filter { $0.makeQuery != nil }.map { feedback in
-            LoopSchema.Request(
+            var request = LoopSchema.Request(
                 feedback: feedback.name, placement: "\(feedback.placement)",
                 shape: feedback.requestCoding.map { shape(of: $0.type) })
+            request.triesMax = feedback.policy.retry.attemptsMax
+            request.timeoutMilliseconds = feedback.policy.timeout.map { $0.wholeNanoseconds / 1_000_000 }
+            return request
         }
-        return LoopSchema(
+        var schema = LoopSchema(
             loop: Definition.name, schema: UInt64(Definition.schema), event: probe.shape(of: Definition.Event.self),
             eventExamples: Definition.examples.compactMap { try? coder.encode($0) }, state: state,
             initialState: try ShownState.encode(definition.initial), requests: requests)
+        if Definition.Answer.self != Never.self { schema.answer = probe.shape(of: Definition.Answer.self) }
+        let sections = definition.sections.map { TypeShape.Field($0.name, shape(of: $0.reading)) }
+        if !sections.isEmpty { schema.sections = sections }
+        schema.fingerprint = hexadecimal(DefinitionFingerprint(of: definition).value)
+        return schema
     }
+
+    private func shape<Section: SectionReading>(of section: Section) -> TypeShape { probe.shape(of: Section.Value.self) }
 
     private func shape(of type: any Decodable.Type) -> TypeShape { probe.shape(of: type) }
 }

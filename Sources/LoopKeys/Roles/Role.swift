@@ -38,7 +38,8 @@ package enum Role: String, CaseIterable, Hashable, Sendable, Codable {
         case .followUpdates, .fetchStates, .followTransitions: self == .observer
         case .sendEvents, .explainEvents: self == .sender
         case .runEffects: self == .worker
-        case .readHistory, .readSchema, .retryEffects, .quarantine, .schedules, .trim, .stepDown: self == .admin
+        case .readSchema: self == .worker || self == .admin
+        case .readHistory, .retryEffects, .quarantine, .schedules, .trim, .stepDown: self == .admin
         }
     }
 }

@@ -66,8 +66,8 @@ struct JournalCommands {
             NodeSubcommand(
                 command: Command(
                     "schema", abstract: "Show what the loop's events, requests and state look like, with examples.",
-                    groups: [OptionGroup("Output", [Self.json])]),
-                run: Self.schema),
+                    groups: [LoopSchema.output]),
+                run: { try await $0.tools.schema().print($1) }),
         ]
     }
 
@@ -86,11 +86,6 @@ struct JournalCommands {
 
     private func place(_ arguments: ParsedArguments) throws(UsageError) -> JournalPlace {
         try JournalPlace(usage: arguments[Self.journal], engines: engines, of: "the journal")
-    }
-
-    @Sendable private static func schema(_ loop: RunnableLoop, _ arguments: ParsedArguments) async throws -> Int32 {
-        try StandardOutput.line(try await loop.tools.schema().text(isJSON: arguments[json]))
-        return 0
     }
 
     private static func verify(

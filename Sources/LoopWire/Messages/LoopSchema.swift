@@ -12,6 +12,10 @@ package struct LoopSchema: Codable, Equatable, Sendable {
         package var shape: TypeShape?
         /// An encoded request of a live effect, or nil if there is none.
         package var example: [UInt8]?
+        /// How many attempts may fail before the effect has failed for good, or nil if the reducer does not say.
+        package var triesMax: Int?
+        /// The longest duration of one attempt, or nil if it has no limit.
+        package var timeoutMilliseconds: Int64?
 
         /// Creates the description of a feedback's requests from its parts.
         package init(feedback: String, placement: String, shape: TypeShape?, example: [UInt8]? = nil) {
@@ -36,6 +40,12 @@ package struct LoopSchema: Codable, Equatable, Sendable {
     package var initialState: [UInt8]
     /// The requests of each feedback that has any, in the definition's order.
     package var requests: [Request]
+    /// The type of answers to events, or nil if the loop has none.
+    package var answer: TypeShape?
+    /// The sections of the state that observers can follow alone, by name.
+    package var sections: [TypeShape.Field]?
+    /// The fingerprint that workers of this schema must have, as 16 hexadecimal digits.
+    package var fingerprint: String?
 
     /// Creates the description of a loop from its parts.
     package init(

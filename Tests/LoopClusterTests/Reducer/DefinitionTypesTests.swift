@@ -46,10 +46,11 @@ private struct Orders: LoopDefinition {
         #expect(try schema.eventExamples.map { try CBOR.json($0) }.last == #"{"charged":{"id":"a"}}"#)
         #expect(schema.state.text == #"{"open": {String: {"id": String, "amount": Int, "note"?: String}}}"#)
         #expect(try CBOR.json(schema.initialState) == #"{"open":{}}"#)
-        #expect(
-            schema.requests == [
-                LoopSchema.Request(feedback: "charge", placement: "workers(default)", shape: .value("String"))
-            ])
+        var charge = LoopSchema.Request(feedback: "charge", placement: "workers(default)", shape: .value("String"))
+        charge.triesMax = 1
+        #expect(schema.requests == [charge])
+        #expect(schema.answer == nil && schema.sections == nil)
+        #expect(schema.fingerprint == hexadecimal(DefinitionFingerprint(of: Orders()).value))
     }
 
     @Test func `explain an event that cannot be decoded by the cases of the examples`() throws {

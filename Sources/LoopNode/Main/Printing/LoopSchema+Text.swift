@@ -1,9 +1,48 @@
 import CBOR
+import Linux
 package import LoopWire
 
 extension LoopSchema {
-    /// What a loop's events, requests and state look like, for people or as a JSON document, without the last newline.
-    package func text(isJSON: Bool) -> String { isJSON ? json : lines.joined(separator: "\n") }
+    /// The forms in which a schema is printed.
+    private enum Form: String, CaseIterable, Sendable {
+        case text
+        case jsonSchema = "json-schema"
+    }
+
+    private static let form = Option(
+        "format", .choice(Form.allCases.map(\.rawValue)), default: Form.text.rawValue,
+        help: "text for people, or a JSON Schema (2020-12) for programs", environment: .none)
+    private static let check = Option(
+        optional: "check", .path("FILE"),
+        help: "print nothing, and exit with 1 if this file is not the JSON Schema of the loop", environment: .none)
+
+    /// The options of commands that print a schema.
+    package static let output = OptionGroup("Output", [form, check])
+
+    /// Prints what a loop's events, requests and state look like, or compares it with a file, as the arguments say.
+    /// - Returns: the code to exit with.
+    /// - Throws: `NodeError` if the file cannot be read, or `OutputError`.
+    package func print(_ arguments: ParsedArguments) throws -> Int32 {
+        let schema = JSONSchema.text(self)
+        guard let file = arguments[Self.check] else {
+            try StandardOutput.line(arguments[Self.form] == Form.text.rawValue ? lines.joined(separator: "\n") : schema)
+            return 0
+        }
+        let old = String(decoding: try FileSystem.bytes(of: file), as: UTF8.self).split(separator: "\n")
+        let new = schema.split(separator: "\n")
+        guard
+            let place = (0..<max(old.count, new.count)).first(where: {
+                $0 >= old.count || $0 >= new.count || old[$0] != new[$0]
+            })
+        else { return 0 }
+        func line(_ lines: [Substring]) -> String {
+            place < lines.count ? JSONText.onOneLine(String(lines[place]), 200) : "its end"
+        }
+        StandardError.line(
+            "\(file) is not the schema of \(loop): its line \(place + 1) is \(line(old)), and the loop has \(line(new));"
+                + " write it again with --format json-schema")
+        return 1
+    }
 
     private var lines: [String] {
         var lines = ["loop \(loop), schema \(schema)", "", "events"]
@@ -30,34 +69,13 @@ extension LoopSchema {
             + (isComplete ? [] : ["…"])
     }
 
-    private var gaps: [String] {
+    /// What is not known, one line each.
+    var gaps: [String] {
         var seen: Set<String> = []
-        return ([event, state] + requests.compactMap(\.shape)).flatMap(\.gaps).filter {
+        let shapes =
+            [event, state] + requests.compactMap(\.shape) + (answer.map { [$0] } ?? []) + (sections ?? []).map(\.shape)
+        return shapes.flatMap(\.gaps).filter {
             seen.insert($0).inserted
         }
     }
-
-    private var json: String {
-        JSONText.object([
-            ("loop", JSONText.quoted(loop)), ("schema", "\(schema)"),
-            ("events", Self.array(Self.alternatives(event).map(JSONText.quoted))),
-            ("eventExamples", Self.array(eventExamples.map(JSONText.document))),
-            ("state", JSONText.quoted(state.text)),
-            ("initialState", JSONText.document(initialState)),
-            (
-                "requests",
-                Self.array(
-                    requests.map { request in
-                        JSONText.object([
-                            ("feedback", JSONText.quoted(request.feedback)),
-                            ("placement", JSONText.quoted(request.placement)),
-                            ("shape", request.shape.map { JSONText.quoted($0.text) }),
-                            ("example", request.example.map(JSONText.document)),
-                        ])
-                    })
-            ), ("notKnown", Self.array(gaps.map(JSONText.quoted))),
-        ])
-    }
-
-    private static func array(_ elements: [String]) -> String { "[\(elements.joined(separator: ","))]" }
 }

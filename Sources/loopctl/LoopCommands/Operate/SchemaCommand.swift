@@ -1,4 +1,3 @@
-import Linux
 import LoopNode
 import LoopWire
 
@@ -12,12 +11,10 @@ enum SchemaCommand {
                 of events; what is not known is listed. A reducer's own program shows the same without a running reducer: \
                 loop-reducer LOOP schema.
 
-                Exit codes: 0 done, 1 refused, 2 no answer, 64 wrong usage.
+                Exit codes: 0 done, 1 refused, or another schema than that of --check, 2 no answer, 64 wrong usage.
                 """,
-            groups: [ConnectionOptions.group, JournalOptions.output])
+            groups: [ConnectionOptions.group, LoopSchema.output])
     ) { arguments, reducer in
-        let schema = try reducer.ask(.schema, \.schema)
-        try StandardOutput.line(schema.text(isJSON: arguments[JournalOptions.json]))
-        return 0
+        try reducer.ask(.schema, \.schema).print(arguments)
     }
 }
