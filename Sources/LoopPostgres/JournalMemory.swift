@@ -1,3 +1,4 @@
+internal import LoopCluster
 internal import LoopJournal
 internal import LoopCollections
 internal import LoopNode
@@ -16,7 +17,7 @@ package final class JournalMemory: Sendable {
     struct State {
         /// Whether this process has it open for writing.
         var isOpen = false
-        var watch = LeaseWatch()
+        var watch = HolderWatch()
         /// What was committed of the journal that this process has last led or followed.
         var known: KnownJournal?
         /// The standbys for which each host's commits waited.

@@ -161,8 +161,8 @@ struct Takeover {
         ]
     }
 
-    private func watch(_ row: JournalRow) -> LeaseWatch.Verdict {
-        let sign = LeaseWatch.Sign(
+    private func watch(_ row: JournalRow) -> HolderWatch.Verdict {
+        let sign = HolderWatch.Sign(
             journal: row.id, term: row.term.number, nonce: row.term.nonce, renewals: row.renewals,
             position: row.tail.position)
         return memory.withState { state in
@@ -170,7 +170,7 @@ struct Takeover {
                 ($0.journal, $0.term, $0.nonce) == (sign.journal, sign.term, sign.nonce)
             }
             let verdict = state.watch.verdict(
-                on: sign, leaseMilliseconds: row.leaseMilliseconds, at: SystemClock.monotonic)
+                on: sign, lease: .milliseconds(row.leaseMilliseconds), at: SystemClock.monotonic)
             // A takeover may be visible and not confirmed. Its holder continues only after the receipt.
             if verdict == .renewed, isSameTerm == true { state.note(term: sign.term, of: sign.journal) }
             return verdict

@@ -55,22 +55,15 @@ public struct JournalPlace: Sendable {
             self.note = note
         }
 
-        /// How long this process leaves a free journal to other processes, which may have followed it further. It is a tenth
-        /// of a millisecond for each record that this process lacks, and two leases at most. It is zero for a process that
-        /// does not follow.
+        /// How long this process leaves a free journal to other processes. It is zero for a process that does not follow.
         /// - Parameters:
         ///   - newest: the position of the journal's newest record, or nil to use the newest record that this process has seen.
         ///   - snapshot: the position of the newest snapshot, from which this process could begin, or 0 if there is none.
         package func headStart(newest: UInt64? = nil, snapshot: UInt64 = 0) -> Duration {
             guard let report = following?() else { return .zero }
-            guard let newest else { return headStart(behind: report.coldBecause == nil ? report.lag : .max) }
-            // If this process has followed records beyond the newest one, they are gone, and it has to begin again.
-            let reached = max(report.position > newest ? 0 : report.position, min(snapshot, newest))
-            return headStart(behind: newest - reached)
-        }
-
-        private func headStart(behind lag: UInt64) -> Duration {
-            min(.microseconds(100) * Int(min(lag, 1 << 24)), lease * 2)
+            let headStart = HeadStart(lease: lease)
+            guard let newest else { return headStart.duration(behind: report.coldBecause == nil ? report.lag : .max) }
+            return headStart.duration(from: report.position, to: newest, snapshot: snapshot)
         }
     }
 

@@ -4,9 +4,9 @@ import LoopWire
 
 /// How a process uses the database: its statements, a turn's records, how it stands by, leads, and ends its term.
 extension ReducerActor {
-    /// The time after which a statement without an answer proves nothing, in nanoseconds.
-    private var statementLimit: UInt64 { 5_000_000_000 }
-    private var steady: UInt64 { candidate.steady(at: now) }
+    /// The time after which a statement without an answer proves nothing.
+    private var statementLimit: Duration { .seconds(5) }
+    private var steady: MonotonicTime { candidate.steady(at: now) }
 
     /// The process connects.
     private func connect() {
@@ -51,7 +51,7 @@ extension ReducerActor {
         case .standingBy, .takingOver, .leading: break
         }
         // Answers that arrived while it was frozen are read first.
-        if let first = candidate.hold.sent.first, steady - min(steady, first.at) > statementLimit,
+        if let first = candidate.hold.sent.first, steady - first.at > statementLimit,
             now > process.frozenUntil + 10_000_000
         {
             _ = try loseConnection()
@@ -64,7 +64,7 @@ extension ReducerActor {
         switch candidate.hold.standing {
         case .standingBy: send(.look(behind: candidate.warm?.end))
         case .leading(let term):
-            if steady - candidate.hold.provenAt >= world.leaseNanoseconds / 4 { send(.renew(term)) }
+            if steady - candidate.hold.provenAt >= plan.lease / 4 { send(.renew(term)) }
         case .gone, .away, .takingOver: break
         }
     }
@@ -94,7 +94,7 @@ extension ReducerActor {
             turn.awaits += 1
             send(.append(batch, term), for: turn)
         }
-        let isStale = turn.batch == nil && steady - candidate.hold.provenAt > world.leaseNanoseconds
+        let isStale = turn.batch == nil && steady - candidate.hold.provenAt > plan.lease
         if isStale || turn.historyLost != nil, !brokenRules.contains(.lossIsProven) {
             turn.awaits += 1
             send(.renew(term), for: turn)
@@ -168,7 +168,7 @@ extension ReducerActor {
         if candidate.hold.seen?.sign != row.sign { candidate.following.heard = (row.end, steady) }
         candidate.hold.seen = row
         candidate.following.look(at: now, within: world.looksWithin)
-        let isSilent = candidate.hold.watch.isSilent(row.sign, lease: world.leaseNanoseconds, at: steady)
+        let isSilent = candidate.hold.watch.verdict(on: row.sign, lease: plan.lease, at: steady) == .free
         guard candidate.hold.standing == .standingBy else { return }
         if plan.hasWarmStandbys { try follow(row, behind) }
         guard row.isReleased || row.holder == candidate.hold.holder || isSilent, !leavesToOthers(row) else { return }
@@ -379,7 +379,7 @@ extension ReducerActor {
         } else if found != nil {
             // Another process has appended something else behind the records with a receipt.
             return try beginToFollow(source)
-        } else if candidate.following.isCurrent(source, lease: world.leaseNanoseconds, at: steady)
+        } else if candidate.following.isCurrent(source, lease: plan.lease, at: steady)
             || brokenRules.contains(.lossIsTheLeaders)
         {
             world.checkers.count(.nothingLost)
@@ -459,11 +459,15 @@ extension ReducerActor {
 
     /// Whether the process leaves the free journal to others.
     func leavesToOthers(_ row: JournalRow) -> Bool {
+        guard plan.hasWarmStandbys else { return false }
         let steady = candidate.steady(at: now)
         if candidate.following.free?.sign != row.sign { candidate.following.free = (row.sign, steady) }
-        if brokenRules.contains(.closestStandbysLead) { return false }
+        let waited = steady - (candidate.following.free?.since ?? steady)
+        // The simulator's journals are short, so a record takes longer than in a node.
+        let headStart = HeadStart(lease: plan.lease, perRecord: World<Work>.replayTime, breaking: brokenRules)
+        let newest = row.end.position
+        guard headStart.duration(from: candidate.position, to: newest) > waited else { return false }
         candidate.following.heard = (row.end, steady)
-        return world.headStart(candidate, newest: row.end.position) > steady
-            - (candidate.following.free?.since ?? steady)
+        return headStart.duration(from: candidate.position, to: newest, snapshot: world.newestSnapshot) > waited
     }
 }

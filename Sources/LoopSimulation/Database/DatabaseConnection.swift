@@ -9,7 +9,7 @@ struct DatabaseConnection {
         case look(behind: BatchLink?)
         /// Returns the end of the newest batch.
         case newest
-        case takeOver(JournalRow.Sign, holder: UInt64, address: String, nonce: UInt64)
+        case takeOver(HolderWatch.Sign, holder: UInt64, address: String, nonce: UInt64)
         case append(SimulatedBatch, SimulatedTerm)
         case renew(SimulatedTerm)
         case release(SimulatedTerm)

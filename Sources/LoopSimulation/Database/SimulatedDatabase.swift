@@ -69,7 +69,7 @@ final class SimulatedDatabase {
 
     /// Begins a term, if the row has not changed since it was read.
     /// - Returns: the row behind that, or nil if it has changed.
-    func takeOver(_ seen: JournalRow.Sign, by holder: UInt64, at address: String, nonce: UInt64) -> JournalRow? {
+    func takeOver(_ seen: HolderWatch.Sign, by holder: UInt64, at address: String, nonce: UInt64) -> JournalRow? {
         guard row.sign == seen else { return nil }
         row.term = SimulatedTerm(number: row.term.number + 1, nonce: nonce)
         row.renewals += 1
@@ -181,22 +181,19 @@ struct SimulatedBatch {
 
 /// The row of the journal.
 struct JournalRow: Equatable {
-    /// The numbers that change while the holder lives.
-    struct Sign: Equatable {
-        var term: SimulatedTerm
-        var renewals: UInt64
-        var position: UInt64 = 0
-    }
-
     var term = SimulatedTerm.none
     /// The random number of the holder's process.
     var holder: UInt64 = 0
     /// The address at which peers find that process.
     var address = ""
-    var renewals: UInt64 = 0
+    var renewals: Int64 = 0
     var isReleased = true
     /// The end of the newest batch.
     var end = BatchLink()
 
-    var sign: Sign { Sign(term: term, renewals: renewals, position: end.position) }
+    var sign: HolderWatch.Sign {
+        HolderWatch.Sign(
+            journal: 0, term: Int64(term.number), nonce: Int64(bitPattern: term.nonce), renewals: renewals,
+            position: end.position)
+    }
 }

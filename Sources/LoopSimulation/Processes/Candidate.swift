@@ -27,8 +27,11 @@ final class Candidate<Definition: LoopDefinition> {
     /// The address at which peers find it.
     var address: String { "tcp://candidate:\(7710 + index)" }
 
+    /// The position of the newest record that it has replayed, or 0.
+    var position: UInt64 { warm.map { $0.end.position - min($0.end.position, following.backlog) } ?? 0 }
+
     /// Its steady clock, by which it judges leases.
-    func steady(at now: UInt64) -> UInt64 { UInt64(Double(now) * rate) }
+    func steady(at now: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: UInt64(Double(now) * rate)) }
 }
 
 /// How a process that stands by follows the journal.
@@ -40,16 +43,16 @@ struct StandbyFollowing {
     /// The number of records that it has read and has still to replay. The simulator replays them at once, and counts.
     var backlog: UInt64 = 0
     /// The end of the leader's journal at its last sign of life, and the time of that sign on the process's steady clock.
-    var heard: (end: BatchLink, at: UInt64)? { didSet { signsCount += 1 } }
+    var heard: (end: BatchLink, at: MonotonicTime)? { didSet { signsCount += 1 } }
     /// The number of signs of life since it last read records.
     private var signsCount = 0
     /// The number of failovers that had lost records when its server had its newest read records. Nil if it has written them
     /// itself.
     private(set) var lossesCount: Int?
     /// The row when it was first seen free, and the time on that clock.
-    var free: (sign: JournalRow.Sign, since: UInt64)?
+    var free: (sign: HolderWatch.Sign, since: MonotonicTime)?
     /// The time on that clock since which its server has lacked something that the leader has.
-    private var stillSince: UInt64?
+    private var stillSince: MonotonicTime?
     /// The time since which it has looked regularly and was level at each look, or nil.
     var levelSince: UInt64?
     /// The time of its last look.
@@ -73,14 +76,15 @@ struct StandbyFollowing {
 
     /// Whether what a server lacks is lost. The server must have all that the leader has. The leader's sign must have come within
     /// its lease, and after the newest records were read.
-    func isCurrent(_ source: JournalView, lease: UInt64, at steady: UInt64) -> Bool {
-        signsCount > 1 && hasAll(source) && heard.map { steady - $0.at <= lease / 100 * 115 } ?? false
+    func isCurrent(_ source: JournalView, lease: Duration, at steady: MonotonicTime) -> Bool {
+        signsCount > 1 && hasAll(source)
+            && heard.map { steady - $0.at <= HolderWatch.silence(ofLease: lease) } ?? false
     }
 
     /// Whether its server has been behind for a second.
-    mutating func isStill(_ isBehind: Bool, at steady: UInt64) -> Bool {
+    mutating func isStill(_ isBehind: Bool, at steady: MonotonicTime) -> Bool {
         stillSince = isBehind ? stillSince ?? steady : nil
-        return stillSince.map { steady - $0 > 1_000_000_000 } ?? false
+        return stillSince.map { steady - $0 > .seconds(1) } ?? false
     }
 }
 
@@ -109,7 +113,7 @@ struct DatabaseHold {
     /// The statements without an answer, the oldest first.
     var sent: [Sent] = []
     /// When the newest statement was sent that has proved that it leads.
-    var provenAt: UInt64 = 0
+    var provenAt = MonotonicTime.zero
     /// The end of the rows that it has sent, and of those for which it has a receipt.
     var end = BatchLink()
     var receipt = BatchLink()
@@ -123,30 +127,10 @@ struct DatabaseHold {
 
     /// A statement without an answer.
     struct Sent {
-        let at: UInt64
+        let at: MonotonicTime
         /// The turn that waits for it, or nil if none does.
         let turn: TurnUnderWay?
     }
 
     var term: SimulatedTerm? { if case .leading(let term) = standing { term } else { nil } }
-}
-
-/// Whether the holder of a journal gives a sign of life, by the steady clock of the watching process.
-struct HolderWatch {
-    private var sign: JournalRow.Sign?
-    /// The time at which the sign was first seen.
-    private var since: UInt64 = 0
-
-    /// Judges a row that was just read.
-    /// - Parameters:
-    ///   - lease: the time within which the holder renews, in nanoseconds.
-    ///   - time: the time of the watching process's steady clock, in nanoseconds.
-    /// - Returns: whether nothing has changed for 1.15 leases.
-    mutating func isSilent(_ new: JournalRow.Sign, lease: UInt64, at time: UInt64) -> Bool {
-        guard new == sign else {
-            (sign, since) = (new, time)
-            return false
-        }
-        return time - since >= lease / 100 * 115
-    }
 }

@@ -110,27 +110,30 @@ extension World {
 
     var newestSnapshot: UInt64 { storage.disk?.snapshots.first?.entry.position ?? 0 }
 
-    /// How long a candidate leaves a free journal to others, in nanoseconds. It is a time for each record that it has to replay,
-    /// and at most two leases. The simulator's journals are short, so the time for a record is longer than in a node.
-    func headStart(_ candidate: Candidate<Ran>, newest: UInt64) -> UInt64 {
-        guard plan.hasWarmStandbys else { return 0 }
-        let position = candidate.warm.map { $0.end.position - min($0.end.position, candidate.following.backlog) } ?? 0
-        let reached = max(position > newest ? 0 : position, min(newestSnapshot, newest))
-        return min((newest - reached) * 20_000_000, leaseNanoseconds * 2)
+    /// How long it takes to replay a record.
+    static var replayTime: Duration { .milliseconds(20) }
+
+    /// How many records a candidate has to replay if it leads now.
+    private func backlog(_ candidate: Candidate<Ran>, newest: UInt64) -> Int {
+        Int(newest - max(candidate.position > newest ? 0 : candidate.position, min(newestSnapshot, newest)))
     }
 
     /// A process takes over from another one. It must not be far behind if a standby is level, and has been for long enough to see
     /// that the journal is free.
     func demandClosest(_ index: Int, holder: UInt64) throws(Violation) {
         let taker = candidates[index]
-        guard let newest = storage.database?.row.end.position, taker.hold.holder != holder else { return }
+        guard plan.hasWarmStandbys, let newest = storage.database?.row.end.position, taker.hold.holder != holder
+        else { return }
         let look = looksWithin
         checkers.count(.progress)
-        guard headStart(taker, newest: newest) > look * 21 / 5 + leaseNanoseconds / 20 else { return }
+        let replay = min(Self.replayTime * backlog(taker, newest: newest), plan.lease * 2)
+        guard replay > .nanoseconds(look) * 21 / 5 + plan.lease / 20 else { return }
         let other = candidates.first { other in
-            other.index != index && other.hold.standing == .standingBy && headStart(other, newest: newest) == 0
+            other.index != index && other.hold.standing == .standingBy && backlog(other, newest: newest) == 0
                 && now <= other.following.lookedAt + look
-                && other.following.levelSince.map { $0 + leaseNanoseconds * 6 / 5 + 5 * look <= now } ?? false
+                && other.following.levelSince.map {
+                    .nanoseconds(now - $0) >= plan.lease * 6 / 5 + .nanoseconds(5 * look)
+                } ?? false
         }
         guard let other else { return }
         throw Violation(

@@ -223,8 +223,6 @@ package final class World<Work: Workload>: WorldActor {
         agenda.note(.fault, at: min(now + UInt64(mean * (0.2 + 1.6 * dice.fraction())), faultsEnd))
     }
 
-    var leaseNanoseconds: UInt64 { UInt64(plan.lease.wholeNanoseconds) }
-
     // MARK: The reducer's processes
 
     func startCandidates() throws(Violation) {

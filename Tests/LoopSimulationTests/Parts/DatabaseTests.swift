@@ -108,19 +108,6 @@ import Testing
     }
 }
 
-@Suite struct `The watch on a journal's holder` {
-    @Test func `calls it silent after 1.15 leases without a change`() {
-        var watch = HolderWatch()
-        let sign = JournalRow.Sign(term: SimulatedTerm(number: 1, nonce: 1), renewals: 4)
-        let renewed = JournalRow.Sign(term: sign.term, renewals: 5)
-        let looks: [(JournalRow.Sign, UInt64)] = [
-            (sign, 100), (sign, 1249), (sign, 1250), (renewed, 1260), (renewed, 2409), (renewed, 2410),
-        ]
-        let verdicts = looks.map { watch.isSilent($0.0, lease: 1000, at: $0.1) }
-        #expect(verdicts == [false, false, true, false, false, true])
-    }
-}
-
 @Suite struct `Turns under way` {
     private func turn() -> TurnUnderWay {
         let start = Moment(monotonic: .zero, wall: WallTime(milliseconds: 0))

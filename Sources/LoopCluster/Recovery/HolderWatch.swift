@@ -1,4 +1,4 @@
-internal import LoopCore
+package import LoopCore
 
 /// What a process that waits for a journal has seen of its holder. The lease only detects failures. The watching process judges it
 /// by its own clock, and the takeover itself compares the row once more.
@@ -6,18 +6,26 @@ internal import LoopCore
 ///     renewed ──▶ watched ── unchanged for 1.15 leases ──▶ free
 ///        ▲           │
 ///        └── changed ┘
-struct LeaseWatch: Equatable, Sendable {
+package struct HolderWatch: Equatable, Sendable {
     /// The numbers that change while the holder lives.
-    struct Sign: Equatable, Sendable {
-        var journal: Int64
-        var term: Int64
-        var nonce: Int64
-        var renewals: Int64
+    package struct Sign: Equatable, Sendable {
+        package var journal: Int64
+        package var term: Int64
+        package var nonce: Int64
+        package var renewals: Int64
         /// The position of the newest record, because an append is a sign of life too.
-        var position: UInt64
+        package var position: UInt64
+
+        package init(journal: Int64, term: Int64, nonce: Int64, renewals: Int64, position: UInt64) {
+            self.journal = journal
+            self.term = term
+            self.nonce = nonce
+            self.renewals = renewals
+            self.position = position
+        }
     }
 
-    enum Verdict: Equatable, Sendable {
+    package enum Verdict: Equatable, Sendable {
         /// The holder gives no sign of life.
         case free
         /// The holder may be alive. If nothing changes until that time, it counts as dead.
@@ -27,20 +35,22 @@ struct LeaseWatch: Equatable, Sendable {
     }
 
     /// What was seen last.
-    private(set) var sign: Sign?
+    package private(set) var sign: Sign?
     /// When the sign was first seen. It was there a little earlier, which only makes the wait longer.
     private var since = MonotonicTime.zero
 
-    /// The limit of a lease in milliseconds, whatever a row says.
-    private static let leaseMax = 3_600_000
+    /// The limit of a lease, whatever a row says.
+    private static var leaseMax: Duration { .seconds(3600) }
+
+    package init() {}
+
+    /// How long after its last sign of life a holder counts as alive.
+    package static func silence(ofLease lease: Duration) -> Duration { lease / 100 * 115 }
 
     /// Judges the sign that was just read.
-    /// - Parameter leaseMilliseconds: the time within which the holder has promised to renew.
-    mutating func verdict(
-        on sign: Sign, leaseMilliseconds: Int64, at now: MonotonicTime
-    ) -> Verdict {
-        let lease = Int(clamping: leaseMilliseconds)
-        let limit = Duration.milliseconds(max(0, min(lease, Self.leaseMax)) * 115 / 100)
+    /// - Parameter lease: the time within which the holder has promised to renew.
+    package mutating func verdict(on sign: Sign, lease: Duration, at now: MonotonicTime) -> Verdict {
+        let limit = Self.silence(ofLease: max(.zero, min(lease, Self.leaseMax)))
         guard sign == self.sign else {
             let isRenewed = self.sign.map { $0.journal == sign.journal } ?? false
             self.sign = sign
