@@ -35,12 +35,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
         var lost: FollowedEnd?
         /// Whether the state was taken. Records that are read afterwards are not needed.
         var isTaken = false
-        /// The end of the leader's journal, and the time of its last renewal. Nil if no renewal was seen, as always if the
-        /// journal is a file.
-        var heard: (end: RowEnd, at: MonotonicTime)?
-        /// How many renewals were seen since records were read. The second one was requested after those were read, so if they
-        /// are lost, the leader's journal ends there without them.
-        var signsCount = 0
+        var signs: LeaderSigns
     }
 
     private let state: Monitor<State>
@@ -55,8 +50,6 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
     private static var pause: Duration { .milliseconds(250) }
     /// How much it applies between two looks. It is small, so that a hand-over comes soon.
     private static var pageBytes: Int { 256 << 10 }
-    /// How long the source may be behind the leader before another source is read.
-    private static var sourcePatience: Duration { .seconds(1) }
 
     /// Begins to follow.
     /// - Parameter warm: the state to continue from, or nil to begin at the newest snapshot.
@@ -65,7 +58,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
         from warm: consuming WarmState?,
         log: NodeLog, isStopping: @escaping @Sendable () -> Bool
     ) {
-        state = Monitor(State(warm: warm))
+        state = Monitor(State(warm: warm, signs: LeaderSigns(lease: configuration.journalLease)))
         self.definition = definition
         self.configuration = configuration
         self.log = log
@@ -105,31 +98,13 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
     /// - Parameter end: the end of the leader's journal.
     func hear(_ end: RowEnd) {
         state.withLock { state in
-            state.heard = (end, SystemClock.monotonic)
-            state.signsCount += 1
-            state.report.lag = max(state.report.lag, end.position - min(end.position, state.report.position))
+            state.signs.hear(end, at: SystemClock.monotonic)
+            state.report.lag = max(state.report.lag, state.signs.lag)
         }
     }
 
-    /// Whether a source has all that the leader has. The leader's renewal must be within its lease, and later than the
-    /// newest records here.
-    private func isCurrent(_ journal: any FollowedJournal, at now: MonotonicTime) throws(JournalError) -> Bool {
-        guard journal.mayLag else { return true }
-        guard let heard = state.withLock({ $0.signsCount > 1 ? $0.heard : nil }), now - heard.at <= silence else {
-            return false
-        }
-        return try journal.end(ofRowAt: heard.end.position) == heard.end
-    }
-
-    /// The time for `levelAt` after a look that found nothing new: when the look began, or the leader's last renewal if that is
-    /// too long ago.
-    private func levelTime(_ journal: any FollowedJournal, _ began: MonotonicTime) -> MonotonicTime? {
-        guard journal.mayLag else { return began }
-        return state.withLock { $0.heard }.map { began - $0.at <= silence ? began : $0.at }
-    }
-
-    /// How long after its last renewal a process counts as the leader.
-    private var silence: Duration { configuration.journalLease / 100 * 115 }
+    /// What it has heard of the leader.
+    private var signs: LeaderSigns { state.withLock { $0.signs } }
 
     /// Ends the thread.
     func end() {
@@ -183,9 +158,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
     private func follow(
         _ journal: any FollowedJournal, _ follower: inout JournalFollower<Definition>
     ) throws -> Bool {
-        var behindSince: MonotonicTime?
-        // The newest end of the leader's journal that was found in this one.
-        var found: RowEnd?
+        var source = SourceWatch()
         while !isOver {
             let began = SystemClock.monotonic
             let isStopping = isStopping
@@ -193,7 +166,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
                 try follower.look(
                     at: journal, bytesMax: Self.pageBytes,
                     isCurrent: { [self] in
-                        let isCurrent = try isCurrent(journal, at: began)
+                        let isCurrent = try signs.isCurrent(journal, at: began)
                         if !isCurrent { journal.leaveSource() }
                         return isCurrent
                     }
@@ -210,15 +183,12 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
                 note(follower, nil)
             case .behind: note(follower, nil)
             case .level:
-                let heard = state.withLock { $0.heard?.end } ?? found
-                if let heard, heard != found {
-                    // An equal number of records may be different ones, because an old primary may have continued alone.
-                    let hasAll = try reading(follower.warm) { try journal.end(ofRowAt: heard.position) == heard }
-                    if hasAll { found = heard }
+                let signs = signs
+                let hasAll = try source.hasAll(through: signs.heard?.end, at: began) { end in
+                    try reading(follower.warm) { try journal.end(ofRowAt: end.position) == end }
                 }
-                note(follower, nil, levelAt: heard == found ? levelTime(journal, began) : nil)
-                behindSince = heard == found ? nil : behindSince ?? began
-                if let heard, let behindSince, began - behindSince > Self.sourcePatience {
+                note(follower, nil, levelAt: hasAll ? signs.levelTime(journal, lookedAt: began) : nil)
+                if let heard = signs.heard?.end, source.isStill(at: began) {
                     tell(
                         "its server, which ends at record \(follower.newest), lacks the leader's record \(heard.position): it reads"
                             + " elsewhere")
@@ -274,14 +244,12 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
             state.report.coldBecause = cold
             state.report.presentHistory = history
             if let applied {
-                if applied.position > state.report.position { state.signsCount = 0 }
+                state.signs.reach(applied.position)
                 (state.report.seq, state.report.position) = (applied.seq, applied.position)
             } else {
                 state.report.levelAt = nil
             }
-            let heard = state.heard
-            state.report.lag = max(
-                lag, heard.map { $0.end.position - min($0.end.position, state.report.position) } ?? 0)
+            state.report.lag = max(lag, state.signs.lag)
             if let levelAt, state.report.lag == 0 { state.report.levelAt = levelAt }
         }
     }

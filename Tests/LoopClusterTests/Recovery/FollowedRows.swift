@@ -17,6 +17,8 @@ final class FollowedRows: FollowedJournal {
     private(set) var readCount = 0
     /// What the next read throws.
     var failure: JournalError.Kind?
+    /// Whether the leader may write to another server.
+    var mayLag = false
 
     var newestEnd: RowEnd { rows.last?.end ?? base }
     var position: UInt64 { newestEnd.position }
