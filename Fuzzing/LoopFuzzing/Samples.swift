@@ -125,7 +125,13 @@ enum Samples {
         ("retry quarantined", .retryQuarantined(id: 1, who: "ada@host")),
         ("drop quarantined", .dropQuarantined(id: 1, who: "ada@host")),
         ("history", .history(from: 1, through: 9, after: nil)), ("state", .state(at: 3)), ("verify", .verify),
-        ("origin", .origin(of: 3)), ("changes", .changes(of: StateSelection(path: ["beds"]), before: 9, max: 5)),
+        ("origin", .origin(of: 3, step: true)),
+        ("state's outline", .state(at: nil, outline: OutlineSelection(from: 0, max: 9))),
+        (
+            "filtered",
+            .history(from: 0, through: nil, after: 9, filter: HistoryFilter(event: "sown", text: "a", max: 9))
+        ),
+        ("changes", .changes(of: StateSelection(path: ["beds"]), before: 9, max: 5)),
         ("trim", .trim(before: 2)), ("schedules", .schedules), ("schema", .schema),
         ("explain", .explain(event: [1, 2])),
         ("pause a schedule", .pauseSchedule(name: "nightly", who: "ada@host")),

@@ -79,7 +79,8 @@ extension CBORIndex {
         return unsafe withString(head, key) { unsafe $0.elementsEqual(wanted) }
     }
 
-    private func text(ofKey key: Item) -> String {
+    /// The text of a key as JSON has it.
+    func text(ofKey key: Item) -> String {
         let head = head(at: Int(key.offset))
         guard head.major == 3 else { return CBORText.diagnostic(self, key) }
         return unsafe withString(head, key) { unsafe String(decoding: $0, as: UTF8.self) }

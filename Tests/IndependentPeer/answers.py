@@ -187,7 +187,9 @@ def documents(bench: Bench) -> None:
     requests = [
         ({"effects": {"_0": {"max": 10}}}, "effects"), ({"effects": {"_0": {"max": 1, "effect": name, "state": "parked"}}}, "effects"),
         ({"quarantine": {}}, "quarantine"), ({"schedules": {}}, "schedules"), ({"schema": {}}, "schema"),
-        ({"origin": {"of": 1}}, "origin"), ({"origin": {"of": 0}}, "refused"),
+        ({"origin": {"of": 1}}, "origin"), ({"origin": {"of": 1, "step": True}}, "origin"),
+        ({"state": {"outline": {"from": 0, "max": 3}}}, "state"), ({"history": {"from": 0, "filter": {"text": "deposit", "max": 3}}}, "history"),
+        ({"origin": {"of": 0}}, "refused"),
         ({"changes": {"of": {"path": ["open"]}, "max": 2}}, "changes"), ({"changes": {"of": {"path": ["none"]}, "max": 2}}, "refused"),
         ({"verify": {}}, "verified"), ({"history": {"from": 1}}, "history"), ({"history": {"from": 1, "through": 2, "after": 1}}, "history"),
         ({"state": {}}, "state"), ({"state": {"at": 1, "part": {"path": ["open", "1"]}}}, "state"),

@@ -26,13 +26,15 @@ package enum JournalQuestion: Equatable, Sendable {
 package enum JournalReading: Equatable, Sendable {
     /// A page of the records of a range of seqs.
     /// - `after`: the position after which the page begins, or nil to begin at the seq `from`.
-    case history(from: Seq, through: Seq?, after: UInt64?)
-    /// The state after a transition, or a part of it. Without a seq, the newest state.
-    case state(at: Seq?, StateSelection)
+    /// - `filter`: what the page has, the newest first, or nil for all in their order.
+    case history(from: Seq, through: Seq?, after: UInt64?, filter: HistoryFilter? = nil)
+    /// The state after a transition, or a part of it, or an outline. Without a seq, the newest state.
+    case state(at: Seq?, StateSelection, outline: OutlineSelection? = nil)
     /// Where an event came from.
     /// - `feedbacks`: the names of the loop's feedbacks, by number.
     /// - `keys`: the keys that are admitted, with their names.
-    case origin(of: Seq, feedbacks: [String], keys: AllowedKeys)
+    /// - `step`: whether to replay the transition, and say what it changed.
+    case origin(of: Seq, feedbacks: [String], keys: AllowedKeys, step: Bool = false)
     /// The newest transitions that changed a part of the state, or the newest before a seq.
     case changes(of: StateSelection, before: Seq?, max: Int)
     /// A replay, compared with the journal's snapshots and state hashes.
@@ -55,13 +57,14 @@ extension ReducerMachine {
         if let loss = phase.loss, request.changesTheLoop { return answer(.refused(loss.description), number, route) }
         switch request {
         case .trim(let before): ask(.trim(before: Seq(before)), number, route)
-        case .history(let from, let through, let after):
-            ask(.read(.history(from: Seq(from), through: through.map(Seq.init), after: after)), number, route)
-        case .state(let seq, let part):
-            ask(.read(.state(at: seq.map(Seq.init), part ?? StateSelection())), number, route)
-        case .origin(let seq):
+        case .history(let from, let through, let after, let filter):
+            let range = (from: Seq(from), through: through.map(Seq.init))
+            ask(.read(.history(from: range.from, through: range.through, after: after, filter: filter)), number, route)
+        case .state(let seq, let part, let outline):
+            ask(.read(.state(at: seq.map(Seq.init), part ?? StateSelection(), outline: outline)), number, route)
+        case .origin(let seq, let step):
             let (feedbacks, keys) = (journaled.table.names, access.keys ?? .none)
-            ask(.read(.origin(of: Seq(seq), feedbacks: feedbacks, keys: keys)), number, route)
+            ask(.read(.origin(of: Seq(seq), feedbacks: feedbacks, keys: keys, step: step ?? false)), number, route)
         case .changes(let part, let before, let count):
             let count = min(max(count, 1), 1000)
             ask(.read(.changes(of: part, before: before.map(Seq.init), max: count)), number, route)

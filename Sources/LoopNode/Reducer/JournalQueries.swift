@@ -37,10 +37,10 @@ struct JournalQueries: Sendable {
     /// - Returns: the reason if it does not begin, else nil.
     func take(
         _ question: JournalReading, for request: JournalRequest,
-        newest: (StateSelection) -> @Sendable () throws -> AdministrationAnswer
+        newest: (StateSelection, OutlineSelection?) -> @Sendable () throws -> AdministrationAnswer
     ) -> String? {
-        if case .state(at: nil, let part) = question {
-            return begin(newest(part), for: request, showing, "the newest state is being read")
+        if case .state(at: nil, let part, let outline) = question {
+            return begin(newest(part, outline), for: request, showing, "the newest state is being read")
         }
         guard let read else { return "this reducer keeps its journal in memory; start it with --journal FILE" }
         let work: @Sendable () throws -> AdministrationAnswer = { [loop, answer] in
@@ -49,8 +49,9 @@ struct JournalQueries: Sendable {
             return try answer(question, journal)
         }
         switch question {
-        case .history, .origin: return begin(work, for: request, reading, "the journal is being read")
-        case .state, .changes, .verify: return begin(work, for: request, replaying, "the journal is being replayed")
+        case .history, .origin(_, _, _, step: false):
+            return begin(work, for: request, reading, "the journal is being read")
+        case .state, .origin, .changes, .verify: return begin(work, for: request, replaying, "the journal is being replayed")
         }
     }
 
@@ -86,16 +87,21 @@ struct JournalQueries: Sendable {
         _ reading: JournalReading, _ definition: some LoopDefinition, _ journal: any Journal
     ) throws -> AdministrationAnswer {
         switch reading {
-        case .history(let from, let through, let after):
+        case .history(let from, let through, let after, nil):
             return .history(try HistoryPage(of: journal, from: from, through: through, after: after))
-        case .state(let seq, let part):
+        case .history(let from, let through, let before, let filter?):
+            return .history(
+                try HistoryPage(of: journal, from: from, through: through, before: before, matching: filter))
+        case .state(let seq, let part, let outline):
             let recovery = try Recovery(showing: seq, of: journal, definition, coder: CBORCoder())
             let journaled = recovery.journaled
             return .state(
                 seq: journaled.seq.value,
-                bytes: try ShownState.encode(part, of: journaled.state(of: definition), definition))
-        case .origin(let seq, let feedbacks, let keys):
-            return .origin(try EventOrigin(of: seq, in: journal, feedbacks: feedbacks, keys: keys))
+                bytes: try ShownState.encode(part, of: journaled.state(of: definition), definition, outline: outline))
+        case .origin(let seq, let feedbacks, let keys, let wantsStep):
+            var origin = try EventOrigin(of: seq, in: journal, feedbacks: feedbacks, keys: keys)
+            if wantsStep { origin.step = try StateStep(of: seq, in: journal, definition, coder: CBORCoder()) }
+            return .origin(origin)
         case .changes(let part, let limit, let max):
             let found = try PartChanges(of: part, before: limit, max: max, in: journal, definition, coder: CBORCoder())
             return .changes(found.changes, from: found.from.value, because: found.reason)

@@ -353,16 +353,18 @@ final class ReducerService<Definition: LoopDefinition> {
         case .stepDown: stepDownRequest = request
         case .read(let reading):
             try journal.flush()
-            if let refusal = queries.take(reading, for: request, newest: { newestState($0) }) {
+            if let refusal = queries.take(reading, for: request, newest: { newestState($0, $1) }) {
                 receive(.answer(.refused(refusal), request))
             }
         }
     }
 
     /// Makes a closure that encodes a part of the newest state on the thread that calls it.
-    private func newestState(_ part: StateSelection) -> @Sendable () throws -> AdministrationAnswer {
+    private func newestState(
+        _ part: StateSelection, _ outline: OutlineSelection?
+    ) -> @Sendable () throws -> AdministrationAnswer {
         let (seq, state, definition) = (machine.seq, machine.journaled.state(of: definition), definition)
-        return { .state(seq: seq.value, bytes: try ShownState.encode(part, of: state, definition)) }
+        return { .state(seq: seq.value, bytes: try ShownState.encode(part, of: state, definition, outline: outline)) }
     }
 
     /// Begins a new history without records that peers know of.

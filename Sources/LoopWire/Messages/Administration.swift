@@ -16,12 +16,14 @@ package enum AdministrationRequest: Codable, Equatable, Sendable {
     /// Drops a quarantined event from the list; its bytes remain only in the journal. `who` is the operator.
     case dropQuarantined(id: UInt64, who: String)
     /// Requests a page of the journal's records in a range of seqs. Without `through` the range ends at the newest. The
-    /// page begins after the position `after`, or without one at the seq `from`.
-    case history(from: UInt64, through: UInt64?, after: UInt64?)
-    /// Requests the state after a transition: 0 is the initial state, nil the newest. Without a part it is the whole state.
-    case state(at: UInt64?, part: StateSelection? = nil)
-    /// Requests where an event came from.
-    case origin(of: UInt64)
+    /// page begins after the position `after`, or without one at the seq `from`. With a filter it has only what the filter selects,
+    /// the newest first, and begins before the position `after`.
+    case history(from: UInt64, through: UInt64?, after: UInt64?, filter: HistoryFilter? = nil)
+    /// Requests the state after a transition: 0 is the initial state, nil the newest. Without a part it is the whole state. With an
+    /// outline, the bytes of the answer are a ``StateOutline`` of it.
+    case state(at: UInt64?, part: StateSelection? = nil, outline: OutlineSelection? = nil)
+    /// Requests where an event came from. With `step` also what its transition changed, which may take as long as `state`.
+    case origin(of: UInt64, step: Bool? = nil)
     /// Requests the newest transitions that changed a part of the state: at most `max` and 1000, and only those below the seq
     /// `before` if there is one. It may take as long as `verify`.
     case changes(of: StateSelection, before: UInt64?, max: Int)
@@ -266,15 +268,45 @@ package struct QuarantinedEvent: Codable, Equatable, Sendable {
 
 /// A page of a journal's records, in order.
 package struct HistoryPage: Codable, Equatable, Sendable {
-    /// The records in the order of their positions, at most 2000.
+    /// The records in the order of their positions, or in the reverse order with a filter, at most 2000.
     package var records: [HistoryRecord]
-    /// The position to pass as `after` for the next page, or nil if this page is the last.
+    /// The position to pass as `after` for the next page, or nil if this page is the last. A page with a filter may be empty and not
+    /// the last, because a search ends after some ten thousand records.
     package var next: UInt64?
 
     /// Creates a page from its parts.
     package init(records: [HistoryRecord], next: UInt64?) {
         self.records = records
         self.next = next
+    }
+}
+
+/// Which records of a range are listed, the newest first. Nil selects all.
+package struct HistoryFilter: Codable, Equatable, Hashable, Sendable {
+    /// The kind of the records, such as "event".
+    package var kind: String?
+    /// The case of the event type.
+    package var event: String?
+    /// The session that the records are about.
+    package var session: UInt64?
+    /// The effect that the records are about, as `feedback.seq.index`.
+    package var effect: String?
+    /// A text that the event has as JSON, or the note of the record, in any case of letters.
+    package var text: String?
+    /// How many are listed, at most 2000.
+    package var max: Int
+
+    /// Creates a filter from its parts.
+    package init(
+        kind: String? = nil, event: String? = nil, session: UInt64? = nil, effect: String? = nil, text: String? = nil,
+        max: Int
+    ) {
+        self.kind = kind
+        self.event = event
+        self.session = session
+        self.effect = effect
+        self.text = text
+        self.max = max
     }
 }
 

@@ -3,7 +3,7 @@ import LoopCollections
 package import LoopCore
 
 /// The part of a state that a tool requests: a section, or the value at a path of the whole or of the section.
-package struct StateSelection: Codable, Equatable, Sendable {
+package struct StateSelection: Codable, Equatable, Hashable, Sendable {
     /// The name of a section of the definition, or nil for the whole state.
     package var section: String?
     /// Keys of maps as in JSON, and indices of array elements, from 0.
@@ -24,6 +24,61 @@ package struct StateSelection: Codable, Equatable, Sendable {
         case .found(let part): return part
         case .missing(let step, let known): throw StateSelectionError.nothing(path, step: step, known)
         }
+    }
+}
+
+/// Which entries of a map or an array an outline has.
+package struct OutlineSelection: Codable, Equatable, Hashable, Sendable {
+    /// The number of the first entry, from 0.
+    package var from: Int
+    /// How many entries there are at most, up to 1000.
+    package var max: Int
+
+    /// Creates a selection from its fields.
+    package init(from: Int, max: Int) {
+        self.from = from
+        self.max = max
+    }
+}
+
+/// One level of a state: the entries of a map or an array, each with its size, without what is within them.
+package struct StateOutline: Codable, Equatable, Sendable {
+    /// A value of the state.
+    package struct Entry: Codable, Equatable, Sendable {
+        /// Its key in a map as JSON has it, or its number in an array, or nothing if it is the whole.
+        package var name: String
+        /// "map", "array" or "value".
+        package var kind: String
+        /// How many entries it has; 0 for a value.
+        package var count: Int
+        /// The size of the encoded value.
+        package var size: Int
+        /// The encoded value, or nothing if it is larger than 256 bytes.
+        package var value: [UInt8]
+    }
+
+    /// The value itself.
+    package var whole: Entry
+    /// The selected entries, in the order of the state.
+    package var entries: [Entry]
+
+    /// Creates an outline of a document.
+    /// - Throws: `WireError` if the bytes are no CBOR.
+    package init(of bytes: [UInt8], _ selection: OutlineSelection) throws(WireError) {
+        let from = Swift.max(selection.from, 0)
+        let outline = try CBOR.outline(
+            of: bytes, entries: from..<(from + Swift.min(Swift.max(selection.max, 0), 1000)))
+        whole = Entry(outline.whole, of: bytes)
+        entries = outline.entries.map { Entry($0, of: bytes) }
+    }
+}
+
+extension StateOutline.Entry {
+    fileprivate init(_ entry: CBOROutline.Entry, of bytes: [UInt8]) {
+        let isShort = entry.range.count <= 256
+        self.init(
+            name: entry.name, kind: entry.kind.rawValue, count: entry.count, size: entry.range.count,
+            value: isShort ? Array(bytes[entry.range]) : [])
     }
 }
 
@@ -60,6 +115,15 @@ package enum ShownState {
     /// - Throws: what encoding the state throws.
     package static func encode(_ state: some Encodable) throws(WireError) -> [UInt8] {
         try CBOR.encode(state, userInfo: [DeltaCoding.key: DeltaCoding.showing])
+    }
+
+    /// Encodes an outline of a part of a state, or the part itself, as a document.
+    /// - Throws: ``StateSelectionError`` if there is no such part; `WireError` if the state cannot be encoded.
+    package static func encode<Definition: LoopDefinition>(
+        _ part: StateSelection, of state: Definition.State, _ definition: Definition, outline: OutlineSelection?
+    ) throws -> [UInt8] {
+        let bytes = try encode(part, of: state, definition)
+        return try outline.map { try CBOR.encode(StateOutline(of: bytes, $0)) } ?? bytes
     }
 
     /// Encodes a part of a state as a document.

@@ -140,8 +140,8 @@ import Testing
         try HistoryCommand.pages(from: 1, through: 9) { request in
             asked.append(request)
             return switch request {
-            case .history(_, _, nil): page([1, 2], next: 2)
-            case .history(_, _, 2): page([3], next: 3)
+            case .history(_, _, nil, _): page([1, 2], next: 2)
+            case .history(_, _, 2, _): page([3], next: 3)
             default: page([4], next: nil)
             }
         } print: {

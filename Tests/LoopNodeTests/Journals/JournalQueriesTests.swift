@@ -26,7 +26,7 @@ import Testing
             })
         func ask(_ number: UInt64, _ reading: JournalReading = .verify) -> String? {
             let request = JournalRequest(route: .router([1]), number: number, question: .read(reading))
-            return queries.take(reading, for: request) { _ in { Self.newest } }
+            return queries.take(reading, for: request) { _, _ in { Self.newest } }
         }
         for number in 0..<4 { #expect(ask(UInt64(number)) == nil) }
         #expect(ask(4) == "the journal is being replayed for 4 other questions; ask again when one is answered")

@@ -59,7 +59,15 @@ enum DocumentExamples {
         ("history to the end", .history(from: 1, through: nil, after: nil)), ("state", .state(at: 4)),
         ("state now", .state(at: nil)),
         ("state's part", .state(at: nil, part: StateSelection(section: "jobs", path: ["open", "0"]))),
-        ("origin", .origin(of: 7)),
+        ("state's outline", .state(at: 4, outline: OutlineSelection(from: 2, max: 5))),
+        ("origin", .origin(of: 7)), ("origin with its step", .origin(of: 7, step: true)),
+        (
+            "history, filtered",
+            .history(
+                from: 1, through: nil, after: 3,
+                filter: HistoryFilter(
+                    kind: "event", event: "paid", session: 3, effect: "2.7.1", text: "o-17", max: 9))
+        ),
         ("changes", .changes(of: StateSelection(path: ["open", "0"]), before: 9, max: 5)),
         ("all changes", .changes(of: StateSelection(section: "jobs"), before: nil, max: 10)),
         ("verify", .verify), ("trim", .trim(before: 5)), ("schedules", .schedules),
@@ -79,7 +87,8 @@ enum DocumentExamples {
             .history(HistoryPage(records: [HistoryRecord(position: 1, seq: 0, kind: "definition"), record], next: 2))
         ),
         ("history's end", .history(HistoryPage(records: [], next: nil))), ("state", .state(seq: 7, bytes: [0xa0])),
-        ("origin", .origin(origin)), ("origin of a timer", .origin(EventOrigin(event: record))),
+        ("origin", .origin(origin)), ("origin with its step", .origin(originWithStep)),
+        ("origin of a timer", .origin(EventOrigin(event: record))),
         ("changes", .changes([PartChange(event: record, value: [0x18, 0x2a])], from: 3)),
         ("no changes", .changes([], from: 3, because: "trimmed")),
         (
@@ -101,6 +110,14 @@ enum DocumentExamples {
     private static var origin: EventOrigin {
         var origin = EventOrigin(event: record)
         (origin.peer, origin.key, origin.feedback, origin.cause) = ("62b03fbe", "worker-1", "jobs", record)
+        return origin
+    }
+    private static var originWithStep: EventOrigin {
+        var origin = EventOrigin(event: record)
+        origin.step = StateStep(
+            changes: [StateStep.Change(path: ["open", "0"], old: nil, new: [1])], areChangesCut: false,
+            effects: [StateStep.Effect(effect: "2.7.1", feedback: "jobs", kind: .started, request: [1])],
+            effectsLeftOut: 0)
         return origin
     }
     private static let listed = ListedEffect(
