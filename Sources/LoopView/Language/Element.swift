@@ -26,6 +26,10 @@ public struct Element: Sendable {
         case row
         /// Children below each other, each an entry of a list.
         case list
+        /// Children that are the shown rows of a long list.
+        case window(RowWindow)
+        /// The text of the page's address, which is not shown.
+        case address(String)
         /// Children that replace this element.
         case group
     }
@@ -67,7 +71,7 @@ public struct Element: Sendable {
     /// Whether the element can have children.
     package var isContainer: Bool {
         switch kind {
-        case .column, .row, .list, .group: true
+        case .column, .row, .list, .window, .group: true
         default: false
         }
     }
@@ -111,6 +115,8 @@ package struct Style: Equatable, Sendable {
     package var tone = Tone.plain
     /// Whether the text is bold or otherwise emphasized.
     package var isStrong = false
+    /// Whether the text is in a font of equal widths.
+    package var isCode = false
 
     /// Creates a style from its parts; plain without arguments.
     package init(tone: Tone = .plain, isStrong: Bool = false) {

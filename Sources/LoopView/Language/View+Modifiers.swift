@@ -27,6 +27,8 @@ extension View {
     /// that appears. Give it an `id` that names what it loads, so that the next button is another element.
     public func pressedWhenSeen(_ presses: Bool = true) -> some View { changed { $0.pressesWhenSeen = presses } }
 
+    func styled(_ change: @escaping @Sendable (inout Style) -> Void) -> some View { changed { change(&$0.style) } }
+
     private func changed(_ change: @escaping @Sendable (inout Element) -> Void) -> some View {
         Changed(base: self) { elements in
             for place in elements.indices { change(&elements[place]) }

@@ -45,7 +45,8 @@ struct TextLayout {
         case .divider:
             return [TextLine([span(String(repeating: isPlain ? "-" : "─", count: columns), .prompt, false)])]
         case .column, .group: return column(element, id, columns)
-        case .list: return list(element, id, columns)
+        case .list, .window: return list(element, id, columns)
+        case .address: return []
         case .row: return row(element, id, columns)
         }
     }

@@ -136,4 +136,26 @@ import Testing
     func `a link leads to pages only`(address: String, isLink: Bool) {
         #expect((Link("l", to: address).body.first?.kind == .link("l", address: address)) == isLink)
     }
+
+    @Test func `a window of a long list shows its rows, and asks for others`() throws {
+        let moves = Log<Int>()
+        let tree = ViewTree(
+            WindowList(count: 1000, first: 10, onMove: { moves.add($0) }) {
+                for row in 10..<12 { Text("row \(row)").id(row) }
+            })
+        #expect(tree.plainText() == "- row 10\n- row 11")
+        let list = try #require(
+            tree.first { if case .window(let window) = $0.kind { window.first == 10 } else { false } })
+        #expect(tree.perform(.write(list, "500")))
+        for text in ["-1", "x", ""] { tree.perform(.write(list, text)) }
+        #expect(moves.entries == [500])
+    }
+
+    @Test func `the address of a page shows nothing, and is written by a browser`() throws {
+        let written = Log<String>()
+        let tree = ViewTree(PageAddress(Binding(get: { "seq/1" }, set: { written.add($0) })))
+        #expect(tree.plainText() == "")
+        tree.perform(.write(try #require(tree.first { $0.kind == .address("seq/1") }), "seq/2"))
+        #expect(written.entries == ["seq/2"])
+    }
 }

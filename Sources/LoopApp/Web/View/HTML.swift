@@ -45,6 +45,13 @@ enum HTML {
         case .divider: html += "<hr \(own)>"
         case .column, .group: append(element.children, of: id, in: "div", own + classes(element, "column"), to: &html)
         case .row: append(element.children, of: id, in: "div", own + classes(element, "row"), to: &html)
+        case .window(let window):
+            html += "<div \(own)\(classes(element, "window")) tabindex=\"0\" data-element=\"\(path)\""
+            html += " data-count=\"\(window.count)\" data-first=\"\(window.first)\"><div class=\"before\"></div>"
+            append(element.children, of: id, in: "div", "class=\"rows\"", to: &html)
+            html += "<div class=\"after\"></div></div>"
+        case .address(let text):
+            html += "<span \(own) hidden data-element=\"\(path)\" data-address=\"\(escaped(text))\"></span>"
         case .list:
             html += "<ul \(own)\(classes(element, "list"))>"
             for child in element.children {
@@ -83,6 +90,7 @@ enum HTML {
         if let first { names.append(first) }
         if element.style.tone != .plain { names.append(element.style.tone.rawValue) }
         if element.style.isStrong { names.append("strong") }
+        if element.style.isCode { names.append("code") }
         return names.isEmpty ? "" : " class=\"\(names.joined(separator: " "))\""
     }
 

@@ -35,7 +35,7 @@ final class PageCache: Sendable {
         if let page = page(session) { return (page, nil) }
         // If the shared page is missing, it has been closed.
         if isShared { return nil }
-        let old = clear()
+        let old = clear(room: true)
         for page in old { page.close() }
         let new = (page: make(), session: newSession())
         let isTaken = state.withLock { state in
@@ -47,13 +47,19 @@ final class PageCache: Sendable {
         return isTaken ? (new.page, new.session) : nil
     }
 
+    /// Ends the pages that have been idle for too long, with their stores.
+    func endIdle() {
+        if isShared { return }
+        for page in clear(room: false) { page.close() }
+    }
+
     /// Removes the pages that have been idle for too long. If there is no room, it also removes those that have been idle longest.
-    private func clear() -> [LivePage] {
+    private func clear(room: Bool) -> [LivePage] {
         let now = ContinuousClock.now
         return state.withLock { state in
             let idle = state.pages.compactMap { session, page in page.idleSince.map { (session, since: $0) } }
                 .sorted { $0.since < $1.since }
-            let surplus = state.pages.count - pagesMax + 1
+            let surplus = room ? state.pages.count - pagesMax + 1 : 0
             var old: [LivePage] = []
             for (number, one) in idle.enumerated() where number < surplus || one.since.duration(to: now) > idleLimit {
                 if let page = state.pages.removeValue(forKey: one.0) { old.append(page) }

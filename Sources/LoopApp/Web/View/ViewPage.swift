@@ -3,7 +3,8 @@ enum ViewPage {
     /// - Parameters:
     ///   - revision: the revision of the view, from which the page follows it.
     ///   - view: the view's HTML.
-    static func html(title: String, revision: String, view: String) -> String {
+    ///   - isWide: whether the page is as wide as the window.
+    static func html(title: String, revision: String, view: String, isWide: Bool = false) -> String {
         """
         <!DOCTYPE html>
         <html lang="en">
@@ -16,7 +17,7 @@ enum ViewPage {
         <script src="/loop.js" defer></script>
         </head>
         <body>
-        <form id="page" method="post" action="/" autocomplete="off" data-revision="\(HTML.escaped(revision))">
+        <form id="page"\(isWide ? " class=\"wide\"" : "") method="post" action="/" autocomplete="off" data-revision="\(HTML.escaped(revision))">
         <button class="default" name="press" value="" tabindex="-1" aria-hidden="true"></button>
         <main>\(view)</main>
         </form>

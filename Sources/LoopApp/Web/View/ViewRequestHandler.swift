@@ -33,9 +33,11 @@ final class ViewRequestHandler: HTTPHandler {
     private let origin: OriginCheck
     private let pages: PageCache
     private let bodyBytesMax: Int
+    private let isWide: Bool
 
-    init(title: String, origin: OriginCheck, pages: PageCache, bodyBytesMax: Int) {
+    init(title: String, origin: OriginCheck, pages: PageCache, bodyBytesMax: Int, isWide: Bool) {
         self.title = title
+        self.isWide = isWide
         self.origin = origin
         self.pages = pages
         self.bodyBytesMax = bodyBytesMax
@@ -73,7 +75,7 @@ final class ViewRequestHandler: HTTPHandler {
         }
         let (html, revision) = page.now()
         var reply = HTTPReply.asset(
-            ViewPage.html(title: title, revision: revision, view: html), "text/html; charset=utf-8")
+            ViewPage.html(title: title, revision: revision, view: html, isWide: isWide), "text/html; charset=utf-8")
         if let session {
             reply.headers.append(("Set-Cookie", "loop=\(session); Path=/; HttpOnly; SameSite=Strict"))
         }

@@ -81,6 +81,81 @@ enum ViewScript {
             }
           };
 
+          // The address of the page names what it shows. A link within the page, Back and Forward ask for what they name.
+          const named = () => {
+            try {
+              return decodeURIComponent(location.hash.slice(1));
+            } catch {
+              return "";
+            }
+          };
+          let address = null;
+          const name = () => {
+            const shown = page.querySelector("[data-address]");
+            if (!shown || shown.dataset.address === address) return;
+            const isFirst = address === null;
+            address = shown.dataset.address;
+            if (isFirst && named() !== "") return visit();
+            const hash = "#" + encodeURI(address).replaceAll("#", "%23");
+            if (named() !== address) history[isFirst ? "replaceState" : "pushState"](null, "", hash);
+          };
+          const visit = () => {
+            const shown = page.querySelector("[data-address]");
+            if (shown && named() !== shown.dataset.address)
+              post({ do: "write", element: shown.dataset.element, text: named() });
+          };
+          window.addEventListener("hashchange", visit);
+
+          // A list of which a window is here. All rows have one height, and what is not here is empty space. A browser cannot
+          // show more than some million pixels, so that in a very long list the space stands for more rows.
+          const rowHeight = 30;
+          const heightMax = 15e6;
+          const sizes = (list) => {
+            const [count, first] = [Number(list.dataset.count), Number(list.dataset.first)];
+            const shown = list.querySelector(".rows").childElementCount;
+            const scale = count > shown ? (Math.min(count * rowHeight, heightMax) - shown * rowHeight) / (count - shown) : 0;
+            return { count, first, shown, scale };
+          };
+          // The first row that a list was last scrolled to, until it is here.
+          const asked = new WeakMap();
+          const lay = () => {
+            for (const list of page.querySelectorAll(".window")) {
+              const { count, first, shown, scale } = sizes(list);
+              const begin = first * scale;
+              list.querySelector(".before").style.height = begin + "px";
+              list.querySelector(".after").style.height = Math.max(count - shown - first, 0) * scale + "px";
+              if (asked.get(list) === first) asked.delete(list);
+              // The loop has moved the window by itself.
+              const isSeen = list.scrollTop < begin + shown * rowHeight && list.scrollTop + list.clientHeight > begin;
+              if (!isSeen && !asked.has(list)) list.scrollTop = begin;
+            }
+          };
+          // Asks for another window when the end of this one comes near.
+          const scrolled = (list) => {
+            const { count, first, shown, scale } = sizes(list);
+            if (scale === 0) return;
+            const visible = Math.ceil(list.clientHeight / rowHeight);
+            const margin = Math.max(Math.floor((shown - visible) / 2), 0);
+            const row = Math.floor((list.scrollTop - first * scale) / rowHeight);
+            const isNear = row < margin / 2 && first > 0;
+            const isFar = row + visible > shown - margin / 2 && first + shown < count;
+            if (!isNear && !isFar) return;
+            const top = row < 0 || row > shown ? Math.floor(list.scrollTop / scale) : first + row;
+            const wanted = Math.min(Math.max(top - margin, 0), count - shown);
+            if (wanted === first) return;
+            asked.set(list, wanted);
+            post({ do: "write", element: list.dataset.element, text: String(wanted) });
+          };
+          let isDue = false;
+          page.addEventListener("scroll", (event) => {
+            if (isDue || !event.target.classList.contains("window")) return;
+            isDue = true;
+            requestAnimationFrame(() => {
+              isDue = false;
+              scrolled(event.target);
+            });
+          }, true);
+
           // Makes one node like another, keeping every node that stays what it is: with its focus, its selection, its
           // place in scrolling.
           const isSame = (a, b) => a.nodeName === b.nodeName && (a.id || "") === (b.id || "");
@@ -162,9 +237,14 @@ enum ViewScript {
             const message = JSON.parse(event.data);
             if (message.reload) return location.reload();
             for (const [id, html] of message.parts) replace(id, html);
+            settle();
+          };
+          const settle = () => {
+            lay();
+            name();
             watch();
           };
-          watch();
+          settle();
         })();
 
         """#

@@ -29,6 +29,8 @@ public final class ViewServer: Sendable {
         public var allowedHosts: [String] = []
         /// The largest number of updates per second.
         public var framesPerSecond = 20
+        /// Whether the page is as wide as the window.
+        package var isWide = false
         /// The largest number of sessions at a time. Beyond it, the sessions that have been idle longest end.
         package var sessionsMax = 1000
         /// How long a session may be idle before it ends.
@@ -76,7 +78,7 @@ public final class ViewServer: Sendable {
             isShared: isShared, pagesMax: options.sessionsMax, idleLimit: options.sessionIdleLimit, make: page)
         let handler = ViewRequestHandler(
             title: options.title, origin: Self.origin(options), pages: pages,
-            bodyBytesMax: options.formBytesMax)
+            bodyBytesMax: options.formBytesMax, isWide: options.isWide)
         do throws(HTTPDaemon.StartError) {
             daemon = try HTTPDaemon(
                 host: options.host, port: options.port, connectionsMax: options.connectionsMax,
@@ -91,8 +93,9 @@ public final class ViewServer: Sendable {
         // noticed only when something is written to it.
         beats = Task.detached { [weak pages] in
             while (try? await Task.sleep(for: .seconds(15))) != nil {
-                guard let pages = pages?.all else { return }
-                for page in pages { page.beat() }
+                guard let pages else { return }
+                pages.endIdle()
+                for page in pages.all { page.beat() }
             }
         }
     }

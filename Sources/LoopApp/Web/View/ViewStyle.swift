@@ -17,12 +17,13 @@ enum ViewStyle {
         * { box-sizing: border-box; }
         body {
           margin: 0;
-          padding: 2rem 1rem;
+          padding: clamp(.5rem, 3vw, 2rem) clamp(.25rem, 2vw, 1rem);
           background: var(--ground);
           color: var(--ink);
           font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif;
         }
         #page { max-width: 44rem; margin: 0 auto; }
+        #page.wide { max-width: 90rem; }
         main > .column {
           padding: 1.5rem;
           background: var(--sheet);
@@ -52,6 +53,12 @@ enum ViewStyle {
         .warning { color: var(--warning); }
         .bad { color: var(--bad); }
         .strong { font-weight: 600; }
+        .code { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .85rem; max-width: 100%; overflow-x: auto; }
+        p.code { overflow-wrap: normal; white-space: pre; }
+        .window { width: 100%; height: 70vh; min-height: 12rem; overflow-y: auto; overflow-anchor: none; contain: strict; }
+        .window .rows > * { height: 30px; overflow: hidden; flex-wrap: nowrap; white-space: nowrap; align-items: center; }
+        .window .rows p { white-space: nowrap; flex: none; overflow: hidden; text-overflow: ellipsis; }
+        .window .rows p:last-child { flex: 0 1 auto; }
 
         button {
           padding: .4rem .9rem;

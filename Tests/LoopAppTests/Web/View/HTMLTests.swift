@@ -108,6 +108,20 @@ import Testing
         return tags
     }
 
+    @Test func `a long list has space for the rows that are not there, and the address of the page is hidden`() {
+        let page = html {
+            WindowList(count: 1000, first: 10, onMove: { _ in }) { Text("row").code().id(10) }
+            PageAddress(.constant("a?b=\"c\""))
+        }
+        #expect(
+            page.contains(
+                "<div id=\"v/0\" class=\"window\" tabindex=\"0\" data-element=\"/0\" data-count=\"1000\" data-first=\"10\">"
+                    + "<div class=\"before\"></div><div class=\"rows\"><p id=\"v/0/#10\" class=\"code\">row</p></div>"
+                    + "<div class=\"after\"></div></div>"))
+        #expect(
+            page.contains("<span id=\"v/1\" hidden data-element=\"/1\" data-address=\"a?b=&quot;c&quot;\"></span>"))
+    }
+
     @Test func `only a harmless address becomes a link, also in an element made by hand`() {
         let element = Element(.link("l", address: "javascript:alert(1)"))
         #expect(HTML.render(element, .root) == "<p id=\"v\">l</p>")

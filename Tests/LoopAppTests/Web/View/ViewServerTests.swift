@@ -136,6 +136,16 @@ import Testing
         #expect(store.state.count == 1)
     }
 
+    @Test(arguments: [Duration.zero, .seconds(600)])
+    func `a session that no browser follows ends when it has been idle for long`(limit: Duration) {
+        let cache = PageCache(isShared: false, pagesMax: 10, idleLimit: limit) {
+            LivePage(Text("x"), tag: "t", framesPerSecond: 20)
+        }
+        #expect(cache.pageOrNew(nil) { "one" }?.session == "one")
+        cache.endIdle()
+        #expect((cache.page("one") == nil) == (limit == .zero))
+    }
+
     @Test func `another name for this address is refused`() throws {
         let server = try server()
         for (method, path) in [("GET", "/"), ("GET", "/events"), ("POST", "/")] {
