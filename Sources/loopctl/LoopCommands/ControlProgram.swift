@@ -11,7 +11,8 @@ package enum ControlProgram {
         SendCommand.subcommand, EffectsCommand.subcommand, WhyCommand.subcommand, WhoCommand.subcommand,
         QuarantineCommand.subcommand, SchedulesCommand.subcommand, HistoryCommand.subcommand, StateCommand.subcommand,
         DiffCommand.subcommand, SchemaCommand.subcommand, VerifyCommand.subcommand,
-        TrimCommand.subcommand, StepDownCommand.subcommand, ServeCommand.subcommand, JournalCommand.subcommand,
+        TrimCommand.subcommand, StepDownCommand.subcommand, ServeCommand.subcommand, ConsoleCommand.subcommand,
+        JournalCommand.subcommand,
         DoctorCommand.subcommand,
         KeygenCommand.subcommand, NewCommand.subcommand,
     ]
