@@ -1,0 +1,450 @@
+"""Clients: what sends events to a loop and follows its state."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import time
+from collections import deque
+from collections.abc import AsyncIterator
+from datetime import datetime, timezone
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from . import address, keys, machine, wire
+from .errors import Ended, LoopError, Misfit, NotAdmitted, Refused, Unanswered
+from .node import Node, refusal
+from .observer import Observer, Position
+from .options import Options
+from .outbox_file import Recovered
+from .values import decode, decoder, encode, loads
+
+_LOG = logging.getLogger("loop_worker")
+_STATUS_REPEAT = 0.3
+_WAITING_MAX = 16_384
+_NO_ANSWER = {1: "the definition answers nothing to it", 2: "it cannot be encoded", 3: "it is too large"}
+
+
+class StateID(NamedTuple):
+    """Where an event was applied: a seq counts only within its history and epoch. `Client.state(at_least=…)` takes it."""
+
+    history: int
+    epoch: wire.Epoch
+    seq: int
+
+
+class State(NamedTuple):
+    """A state that existed."""
+
+    id: StateID
+    value: Any
+
+    @property
+    def seq(self) -> int:
+        """The number of the transition that made it."""
+        return self.id.seq
+
+
+class Transition(NamedTuple):
+    """An applied event, for people who follow a loop. `missed` is how many seqs before it were lost on the way."""
+
+    seq: int
+    time: datetime
+    session: int
+    effect: str | None
+    event: Any
+    missed: int
+
+
+class Outcome(NamedTuple):
+    """What became of an event that an earlier process has left in the outbox file."""
+
+    event: Any
+    seq: int | None
+    error: Refused | None
+
+
+class _Moved(Ended):
+    """The state that was asked for is of a history that is over."""
+
+
+class End(NamedTuple):
+    """The outcome of a loop."""
+
+    exit_code: int
+    text: str
+    seq: int
+
+
+class _Stream:
+    """One section with those who follow it."""
+
+    def __init__(self, observer: Observer) -> None:
+        self.observer = observer
+        self.newest: tuple[Position, bytes] | None = None
+        self.changed = asyncio.Event()
+
+    def take(self) -> None:
+        states = self.observer.take_states()
+        for position, data in states:
+            # Without bytes, the section is the same at a later seq.
+            self.newest = position, data or (self.newest[1] if self.newest else b"")
+        if states or self.observer.refused is not None:
+            self.wake()
+
+    def wake(self) -> None:
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+
+class _Asked:
+    """An event whose sender waits for its outcome."""
+
+    def __init__(self, future: asyncio.Future[tuple[int, tuple[int, bytes] | None]]) -> None:
+        self.future = future
+
+
+class Client(Node):
+    """A handle on a loop that other processes run.
+
+        async with Client("orders", "tcp://127.0.0.1:7710") as orders:
+            id = await orders.send(Place(order))
+            state = await orders.state(Orders, at_least=id)
+
+    Without an address, LOOP_REDUCER counts, and LOOP_KEY and LOOP_REDUCER_KEY likewise. With `outbox`, events are on disk before
+    they leave, and the next client with the same file sends what is not settled, in the same session, so that it is applied once.
+    """
+
+    def __init__(
+        self, loop: str, reducer: str | None = None, *, key: str | None = None, reducer_key: str | None = None, schema: int = 0,
+        name: str = "", outbox: str | os.PathLike[str] | None = None, connect_timeout: float | None = None, stop_limit: float = 5.0,
+    ) -> None:  # fmt: skip
+        given = Options.of_environment()
+        super().__init__(
+            address.parse(reducer or given.reducer), keys.load(key or given.key, reducer_key or given.reducer_key), loop=loop,
+            schema=schema, name=name or "python", outbox=outbox, connect_timeout=connect_timeout, kind="client",
+        )  # fmt: skip
+        self._stop_limit = stop_limit
+        self._streams: dict[tuple[str, int], _Stream] = {}
+        self._space: list[asyncio.Future[None]] = []
+        self._asked: set[_Asked] = set()
+        self._recovered: list[Outcome] = []
+        self._status: list[asyncio.Future[Position]] = []
+        self._status_at = 0.0
+        self._transitions: list[deque[Transition]] = []
+        self._noted: Position | None = None
+        self._news = asyncio.Event()
+        self._last_state_by = float("inf")
+
+    async def __aenter__(self) -> Client:
+        await self.open()
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Waits until the outcome of everything accepted is known, for `stop_limit`, and ends the session.
+
+        Raises `Ended` if events are not settled: without an outbox file they may be lost.
+        """
+        if not await self.close(self._stop_limit):
+            what = "they stay in the outbox" if self._outbox_path is not None else "they may be lost"
+            raise Ended(f"{self.machine.outbox.count} events were not settled within {self._stop_limit:g} s: {what}")
+
+    # Sending.
+
+    async def post(self, event: object) -> None:
+        """Sends an event. Returns when it is accepted: in memory, or on disk with an outbox file.
+
+        Waits while the outbox is full. Raises `Refused`.
+        """
+        await self._accept(encode(event), wire.WANTS_SEQ if self._file is not None else 0, None)
+
+    async def send(self, event: object) -> StateID:
+        """Sends an event, and returns where it was applied. Raises `Refused` if it was not."""
+        seq, _ = await self._outcome(event, wire.WANTS_SEQ)
+        return StateID(self.machine.history, self.machine.epoch, seq)
+
+    async def ask(self, event: object, kind: Any = Any) -> Any:
+        """Sends an event, and returns the definition's answer to it, as a type. Raises `Refused`, `Unanswered` and `Misfit`."""
+        seq, answer = await self._outcome(event, wire.WANTS_SEQ | wire.WANTS_ANSWER)
+        if answer is None:
+            raise Unanswered(seq, "the reducer had to drop it")
+        code, data = answer
+        if code:
+            raise Unanswered(seq, _NO_ANSWER.get(code, f"the reducer's reason is {code}"))
+        try:
+            return decode(data, kind)
+        except Misfit as error:
+            raise Unanswered(seq, f"it is not of the type that was asked for: {error}") from None
+
+    async def _outcome(self, event: object, flags: int) -> tuple[int, tuple[int, bytes] | None]:
+        asked = _Asked(asyncio.get_running_loop().create_future())
+        self._asked.add(asked)
+        try:
+            await self._accept(encode(event), flags, asked)
+            return await asked.future
+        finally:
+            self._asked.discard(asked)
+
+    async def _accept(self, event: bytes, flags: int, token: object) -> None:
+        self._check()
+        while not self.machine.accept(wire.EVENT, flags, b"", event, token):
+            future: asyncio.Future[None] = self._loop.create_future()
+            self._space.append(future)
+            await future
+            self._check()
+        if self._file is not None:
+            self._keep()
+            self._check()
+        self.wake()
+
+    def _check(self) -> None:
+        if not self._is_open:
+            raise self._error()
+
+    def _error(self) -> LoopError:
+        error = self.over.exception() if self.over.done() else None
+        return error if isinstance(error, LoopError) else Ended("the loop has ended" if self.loop_end else "the client is closed")
+
+    async def recovered(self) -> list[Outcome]:
+        """Waits until everything that earlier processes have left in the outbox file is settled, and returns what became of it."""
+        while any(isinstance(entry.token, Recovered) for entry in self.machine.outbox.unsettled()):
+            self._check()
+            await self._news.wait()
+        outcomes, self._recovered = self._recovered, []
+        return outcomes
+
+    # Reading.
+
+    async def states(self, kind: Any = Any, *, section: str = "", at_most: float | None = None) -> AsyncIterator[State]:
+        """States that existed, in order, the newest one after each pause of the reader. Ends when the loop does.
+
+        `section` is the name of a part of the state, and `at_most` how many a second.
+        """
+        read = decoder(kind)
+        async with self._following(section, at_most) as stream:
+            shown: Position | None = None
+            while True:
+                changed = stream.changed
+                if stream.newest is not None and stream.newest[0] != shown:
+                    shown = stream.newest[0]
+                    yield State(StateID(*shown), read(loads(stream.newest[1])))
+                    continue
+                if not self._is_open:
+                    if self.loop_end is None:
+                        raise self._error()
+                    return
+                self._check_refused(stream)
+                await changed.wait()
+
+    async def state(self, kind: Any = Any, *, at_least: StateID | None = None, section: str = "") -> State:
+        """The first state that is the named one or a later one; without a name, any that is known.
+
+        Raises `Ended` if the loop has begun another history, in which the named state is lost.
+        """
+        read = decoder(kind)
+        async with self._following(section, None) as stream:
+            if at_least is not None and at_least.history == self.machine.history:
+                stream.observer.wants(Position(*at_least), time.monotonic())
+            while True:
+                changed = stream.changed
+                if stream.newest is not None and _is_at_least(stream.newest[0], at_least):
+                    return State(StateID(*stream.newest[0]), read(loads(stream.newest[1])))
+                self._check()
+                self._check_refused(stream)
+                if at_least is not None and stream.newest is not None and at_least.history not in (
+                    stream.observer.history, self.machine.history
+                ):  # fmt: skip
+                    raise _Moved(f"the state of seq {at_least.seq} is lost: the loop has begun another history")
+                await changed.wait()
+
+    async def current_state(self, kind: Any = Any, *, section: str = "") -> State:
+        """A state that is not older than the call: it has every event whose outcome anyone was told before (linearizable)."""
+        async with self._following(section, None):
+            while True:
+                self._check()
+                future: asyncio.Future[Position] = self._loop.create_future()
+                self._status.append(future)
+                self._status_at = 0.0
+                self.wake()
+                position = await future
+                with contextlib.suppress(_Moved):
+                    return await self.state(kind, at_least=StateID(*position), section=section)
+
+    async def transitions(self, kind: Any = Any) -> AsyncIterator[Transition]:
+        """Applied events from now on. Those that were lost on the way are counted, not repaired. Ends when the loop does."""
+        read = decoder(kind)
+        queue: deque[Transition] = deque(maxlen=_WAITING_MAX)
+        topic = wire.topic(self.machine.loop, wire.TRANSITIONS)
+        if not self._transitions:
+            self.follow(topic)
+        self._transitions.append(queue)
+        try:
+            while True:
+                news = self._news
+                while queue:
+                    found = queue.popleft()
+                    yield found._replace(event=read(loads(found.event)))
+                if not self._is_open:
+                    if self.loop_end is None:
+                        raise self._error()
+                    return
+                await news.wait()
+        finally:
+            self._transitions = [one for one in self._transitions if one is not queue]
+            if not self._transitions and self._is_open:
+                self.unfollow(topic)
+                self._noted = None
+
+    async def ended(self) -> End:
+        """Waits for the loop's end."""
+        await asyncio.shield(self.over)
+        if self.loop_end is None:
+            raise Ended("the client is closed")
+        return End(self.loop_end.exit_code, self.loop_end.text, self.loop_end.seq)
+
+    def _check_refused(self, stream: _Stream) -> None:
+        refused = stream.observer.refused
+        if refused is not None:
+            known = f"; it has {refused.reducers}" if refused.what == 6 else ""
+            raise NotAdmitted(refusal(refused) if not known else f"the loop has no section {stream.observer.section!r}{known}")
+
+    @contextlib.asynccontextmanager
+    async def _following(self, section: str, at_most: float | None) -> AsyncIterator[_Stream]:
+        """A stream of states. It goes on for later readers, as long as the client is open."""
+        self._check()
+        interval = round(1000 / at_most) if at_most else 0
+        stream = self._streams.get((section, interval))
+        if stream is None:
+            stream = self._streams[section, interval] = _Stream(Observer(self.machine.loop, section, interval))
+            self.machine.awaits_last_state = True
+            self.follow(stream.observer.topic)
+            self.wake()
+        yield stream
+
+    # What the node hears.
+
+    def topics(self) -> list[bytes]:
+        topics = [stream.observer.topic for stream in self._streams.values()]
+        return [*topics, wire.topic(self.machine.loop, wire.TRANSITIONS)] if self._transitions else topics
+
+    def hear(self, topic: bytes, header: wire.Header, message: wire.Message) -> None:
+        now = time.monotonic()
+        if isinstance(message, wire.Status):
+            self._told_status(header, message)
+        elif isinstance(message, wire.Transitions):
+            self._note(header, message)
+        for stream in self._streams.values():
+            if isinstance(message, wire.Introduction):
+                stream.observer.introduced(header.history)
+            else:
+                stream.observer.hear(header, message, topic, now)
+                stream.take()
+
+    def tend(self, now: float) -> float:
+        due = float("inf")
+        if self.machine.introduced:
+            for stream in self._streams.values():
+                due = min(due, stream.observer.advance(now))
+                for question in stream.observer.take_questions():
+                    self.tell(question)
+                stream.take()
+        if self._status:
+            if now >= self._status_at and self.machine.introduced:
+                self.tell(wire.status_wanted(self.machine.loop))
+                self._status_at = now + _STATUS_REPEAT
+            due = min(due, max(self._status_at, now + 0.02))
+        if self.machine.ended is not None and self.machine.awaits_last_state:
+            due = min(due, self._await_last_state(now))
+        return due
+
+    def _await_last_state(self, now: float) -> float:
+        """The end is told after the last state, which an observer must be able to fetch, for a second at most."""
+        assert self.machine.ended is not None
+        seq = self.machine.ended.seq
+        self._last_state_by = min(self._last_state_by, now + 1)
+        has_all = all(one.observer.section or one.observer.refused or one.observer.has(seq) for one in self._streams.values())
+        if has_all or now >= self._last_state_by:
+            self.machine.last_state_is_known()
+        return self._last_state_by
+
+    def _told_status(self, header: wire.Header, message: wire.Status) -> None:
+        document = loads(message.document)
+        if not isinstance(document, dict) or document.get("role", "leader") != "leader" or not header.history:
+            return
+        waiting, self._status = self._status, []
+        for future in waiting:
+            if not future.done():
+                future.set_result(Position(header.history, header.epoch, int(document["seq"])))
+
+    def _note(self, header: wire.Header, message: wire.Transitions) -> None:
+        for note in message.notes:
+            before = self._noted
+            self._noted = Position(header.history, header.epoch, note.seq)
+            is_same = before is not None and before.history == header.history
+            missed = max(0, note.seq - before.seq - 1) if is_same and before is not None else 0
+            at = datetime.fromtimestamp(note.time_ms / 1000, timezone.utc)
+            effect = wire.effect_text(note.effect) if note.effect else None
+            for queue in self._transitions:
+                queue.append(Transition(note.seq, at, note.session, effect, note.event, missed))
+        self._tell_news()
+
+    def _tell_news(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
+
+    def handle(self, action: machine.Action) -> None:
+        if isinstance(action, machine.Settled):
+            self._settled(action)
+        elif isinstance(action, machine.Space):
+            self._tell_space()
+
+    def _settled(self, action: machine.Settled) -> None:
+        token = action.token
+        error = Refused(action.code, action.detail) if action.code else None
+        if isinstance(token, Recovered):
+            self._recovered.append(Outcome(loads(token.event), None if error else action.seq, error))
+            self._tell_news()
+        elif isinstance(token, _Asked):
+            if not token.future.done():
+                if error is not None:
+                    token.future.set_exception(error)
+                else:
+                    token.future.set_result((action.seq, action.answer))
+        elif error is not None:
+            self.lost(error)
+
+    def lost(self, error: Refused) -> None:
+        """An event that was posted is refused, and nothing waits for it."""
+        _LOG.error("%s: an event was %s", self.title, error)
+
+    def _tell_space(self) -> None:
+        waiting, self._space = self._space, []
+        for future in waiting:
+            if not future.done():
+                future.set_result(None)
+
+    def shut(self, error: LoopError | None) -> None:
+        super().shut(error)
+        self._tell_space()
+        self._tell_news()
+        for stream in self._streams.values():
+            stream.wake()
+        for asked in self._asked:
+            if not asked.future.done():
+                asked.future.set_exception(self._error())
+        for future in self._status:
+            if not future.done():
+                future.set_exception(self._error())
+
+
+def _is_at_least(position: Position, wanted: StateID | None) -> bool:
+    if wanted is None:
+        return True
+    if position.history != wanted.history:
+        return False
+    return position.seq >= wanted.seq and position.epoch.number >= wanted.epoch.number

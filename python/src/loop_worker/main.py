@@ -1,0 +1,99 @@
+"""The whole of a worker's program: options, log, signals, exit codes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from .errors import LoopError
+from .options import Options, Usage, parse
+from .worker import RunningWorker, Worker
+
+_LOG = logging.getLogger("loop_worker")
+_NOTICE = 25
+_LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "notice": _NOTICE, "warning": logging.WARNING, "error": logging.ERROR}
+_NAMES = {number: name for name, number in _LEVELS.items()}
+
+
+class _Text(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        text = record.getMessage()
+        if record.exc_info:
+            text += "\n" + self.formatException(record.exc_info)
+        return "".join(character if character.isprintable() or character in "\n\t" else repr(character)[1:-1] for character in text)
+
+
+class _JSON(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        node, _, text = record.getMessage().partition(": ")
+        time = datetime.fromtimestamp(record.created, timezone.utc).isoformat(timespec="milliseconds")
+        level = _NAMES.get(record.levelno, record.levelname.lower())
+        line = {"time": time.replace("+00:00", "Z"), "level": level, "kind": "worker", "node": node, "text": text}
+        return json.dumps(line)
+
+
+def run(worker: Worker, arguments: Sequence[str]) -> int:
+    """Runs a worker until the loop's end or a signal, and returns the exit code."""
+    program = Path(sys.argv[0]).name
+    try:
+        options = parse(arguments, program, worker.loop)
+    except Usage as error:
+        print(f"{program}: {error}; see {program} --help", file=sys.stderr)
+        return 64
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_JSON() if options.log == "json" else _Text())
+    logging.addLevelName(_NOTICE, "NOTICE")
+    logging.basicConfig(handlers=[handler], level=_LEVELS[options.log_level])
+    try:
+        code = asyncio.run(_run(worker, options))
+    except LoopError as error:
+        _LOG.error("%s: %s", program, error)
+        code = 2
+    if any(thread.name.startswith("effect") and thread.is_alive() for thread in threading.enumerate()):
+        # A body in a thread may ignore its cancellation for ever. Nothing waits for it.
+        logging.shutdown()
+        sys.stdout.flush()
+        os._exit(code)
+    return code
+
+
+async def _run(worker: Worker, options: Options) -> int:
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+
+    has_stopped = False
+
+    def on_signal(*_: object) -> None:
+        nonlocal has_stopped
+        if has_stopped:
+            os._exit(130)
+        has_stopped = True
+        loop.call_soon_threadsafe(stop.set)
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        # Under nohup, SIGHUP is ignored, and stays so.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, on_signal)
+    running = RunningWorker(worker, options)
+    await running.open()
+    stopping: asyncio.Future[Any] = asyncio.ensure_future(stop.wait())
+    await asyncio.wait({stopping, running.over}, return_when=asyncio.FIRST_COMPLETED)
+    if stop.is_set():
+        if not await running.close(options.stop_limit):
+            _LOG.error("%s: ended before the reducer has confirmed what was sent; it runs elsewhere", running.title)
+        return 0
+    stopping.cancel()
+    running.over.result()
+    end = running.loop_end
+    if end is not None:
+        _LOG.log(_NOTICE, "%s: the loop has ended: %s", running.title, end.text)
+    return 0

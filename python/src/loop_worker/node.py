@@ -1,0 +1,434 @@
+"""The shell of a peer: sockets and the clock, on the event loop of asyncio. It decides nothing that the machine can decide."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import sqlite3
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import zmq
+
+from . import address, machine, wire
+from .errors import Configuration, Ended, LoopError, NoReducer, NotAdmitted
+from .keys import Keys
+from .machine import Machine
+from .outbox_file import OutboxFile
+
+_LOG = logging.getLogger("loop_worker")
+_FRAMES_IN_A_TURN = 512
+_SAY_AFTER = (2.0, 10.0, 60.0)
+_SAY_EVERY = 600.0
+_MESSAGE_MAX = 2 * wire.MESSAGE_BYTES_MAX
+
+_WHAT = {
+    1: "the loop", 2: "the schema", 3: "the definition", 4: "the placement of feedbacks", 5: "the version of the protocol",
+    6: "the section", 7: "the key", 8: "the role", 9: "the session",
+}  # fmt: skip
+
+
+def refusal(news: wire.Refused) -> str:
+    """What a reducer's refusal says, for people."""
+    if news.what in (7, 8, 9):
+        return {
+            7: "the reducer does not admit this key any more",
+            8: "no role of this key allows that; see loopctl keygen --role",
+            9: "the session belongs to another key",
+        }[news.what] + (f" ({news.reducers})" if news.reducers else "")
+    what = _WHAT.get(news.what, f"code {news.what}")
+    return f"{what} differs: the reducer has {news.reducers!r}, and this peer has {news.peers!r}"
+
+
+class Node:
+    """A peer with its sockets. Subclasses hear what the machine decides, by `handle`, and may listen to more topics.
+
+    All methods are for the thread of the event loop in which `open` was called.
+    """
+
+    def __init__(
+        self, places: Sequence[str], keys: Keys | None, *, loop: str, schema: int, groups: Sequence[str] = (),
+        feedbacks: Sequence[str] = (), capacity: int = 0, name: str = "", outbox: str | os.PathLike[str] | None = None,
+        connect_timeout: float | None = None, kind: str = "peer",
+    ) -> None:  # fmt: skip
+        self._given = list(places)
+        self._keys = keys
+        self._names: dict[str, Any] = {
+            "loop": loop, "schema": schema, "groups": groups, "feedbacks": feedbacks, "capacity": capacity, "name": name,
+        }  # fmt: skip
+        self._outbox_path = outbox
+        self._connect_timeout = connect_timeout
+        self.title = f"{kind} {name}".rstrip()
+        self.machine: Machine
+        self.over: asyncio.Future[None]
+        """Done when nothing more happens; with an error if that is not the loop's end, or an end that was asked for."""
+        self.loop_end: wire.Ended | None = None
+        self._file: OutboxFile | None = None
+        self._is_open = False
+
+    # Subclasses.
+
+    def handle(self, action: machine.Action) -> None:
+        """Performs an action that does not concern sockets."""
+
+    def topics(self) -> list[bytes]:
+        """What else is subscribed to, besides the inbox and the common topic."""
+        return []
+
+    def hear(self, topic: bytes, header: wire.Header, message: wire.Message) -> None:
+        """Takes a frame of the present address that is not for the machine alone. The topic of an answer over DEALER is empty."""
+
+    def tend(self, now: float) -> float:
+        """Acts on time, and returns when it is to be called again."""
+        return float("inf")
+
+    # The beginning and the end.
+
+    async def open(self) -> None:
+        """Opens the sockets. The rest happens as the event loop runs."""
+        self._loop = asyncio.get_running_loop()
+        self.over = self._loop.create_future()
+        # The future may have an error that no one waits for.
+        self.over.add_done_callback(lambda future: future.cancelled() or future.exception())
+        places = await address.look_up(self._given)
+        stream = None
+        peer = os.urandom(16)
+        if self._outbox_path is not None:
+            self._file = OutboxFile(self._outbox_path, str(self._names["loop"]))
+            stream, peer = self._file.stream, self._file.peer
+        configuration = machine.Configuration(places=places, peer=peer, **self._names)
+        now = time.monotonic()
+        self.machine = Machine(configuration, now, stream)
+        self._context = zmq.Context()
+        self._dealer = self._socket(zmq.DEALER, places[0])
+        self._push: zmq.Socket[bytes] | None = None
+        # By the address of the reducer that publishes there.
+        self._subscribers: dict[str, zmq.Socket[bytes]] = {}
+        self._topics: set[bytes] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_woken = False
+        self._opened_at = self._lost_at = now
+        self._said = 0
+        self._asking: asyncio.Task[None] | None = None
+        self._looking: asyncio.Task[None] | None = None
+        self._has_joined = False
+        self._late_at = now
+        self._is_open = True
+        if len(places) > 1:
+            for place in places:
+                self._subscribe(place, address.publisher(place))
+        self.wake()
+
+    async def close(self, limit: float) -> bool:
+        """Hands everything back and leaves, within a limit in seconds. Returns whether the reducer has confirmed everything."""
+        if not self._is_open:
+            return True
+        if not self.machine.is_over:
+            self.machine.stop(time.monotonic())
+            self.wake()
+            with contextlib.suppress(asyncio.TimeoutError, LoopError):
+                await asyncio.wait_for(asyncio.shield(self.over), limit)
+        is_settled = self.machine.outbox.is_empty
+        self.shut(Ended("the connection is closed"))
+        return is_settled
+
+    def shut(self, error: LoopError | None) -> None:
+        """Closes the sockets at once."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        if not self.over.done():
+            if error is None:
+                self.over.set_result(None)
+            else:
+                self.over.set_exception(error)
+        if self._timer is not None:
+            self._timer.cancel()
+        for task in (self._asking, self._looking):
+            if task is not None:
+                task.cancel()
+        for socket in (self._dealer, self._push, *self._subscribers.values()):
+            if socket is not None:
+                self._close(socket)
+        if self._file is not None:
+            self._file.close()
+        self._context.term()
+
+    # Sockets.
+
+    def _socket(self, kind: int, place: str) -> zmq.Socket[bytes]:
+        """A socket that is connected, and whose events wake this node."""
+        socket: zmq.Socket[bytes] = self._context.socket(kind)
+        socket.linger = 500 if kind == zmq.DEALER else 0
+        socket.sndhwm, socket.rcvhwm = 1000, 4096
+        socket.maxmsgsize = _MESSAGE_MAX
+        socket.reconnect_ivl, socket.reconnect_ivl_max = 50, 500
+        socket.handshake_ivl = 3000
+        if "[" in place:
+            socket.ipv6 = True
+        if self._keys is not None:
+            socket.curve_publickey, socket.curve_secretkey = self._keys.public, self._keys.secret
+            socket.curve_serverkey = self._keys.reducer
+        socket.connect(place)
+        self._loop.add_reader(_descriptor(socket), self._turn)
+        return socket
+
+    def _close(self, socket: zmq.Socket[bytes]) -> None:
+        self._loop.remove_reader(_descriptor(socket))
+        socket.close()
+
+    def _subscribe(self, place: str, endpoint: str) -> None:
+        old = self._subscribers.pop(place, None)
+        if old is not None:
+            self._close(old)
+        socket = self._socket(zmq.SUB, endpoint)
+        self._subscribers[place] = socket
+        for topic in self._all_topics():
+            socket.subscribe(topic)
+
+    def _all_topics(self) -> list[bytes]:
+        own = self.machine
+        return [wire.topic(own.loop, wire.INBOX, own.peer), wire.topic(own.loop, wire.COMMON), *self.topics()]
+
+    def follow(self, topic: bytes) -> None:
+        """Subscribes to one more topic at all addresses."""
+        for socket in self._subscribers.values():
+            socket.subscribe(topic)
+
+    def unfollow(self, topic: bytes) -> None:
+        """Ends a subscription."""
+        for socket in self._subscribers.values():
+            socket.unsubscribe(topic)
+
+    def _dial(self, place: str) -> None:
+        self._close(self._dealer)
+        self._dealer = self._socket(zmq.DEALER, place)
+
+    def _new_push(self, endpoint: str) -> None:
+        if self._push is not None:
+            self._close(self._push)
+        self._push_endpoint = endpoint
+        self._push = self._socket(zmq.PUSH, endpoint)
+
+    def _connect(self, introduction: wire.Introduction) -> None:
+        place = self.machine.place
+        try:
+            self._subscribe(place, address.other(place, introduction.publisher))
+            self._new_push(address.other(place, introduction.collector))
+        except zmq.ZMQError as error:
+            _LOG.warning("%s: the reducer at %s names addresses that cannot be used: %s", self.title, place, error)
+            self.machine.could_not_connect()
+
+    # A turn.
+
+    def wake(self) -> None:
+        """Has a turn soon, for what the process has handed over."""
+        if not self._is_woken and self._is_open:
+            self._is_woken = True
+            self._loop.call_soon(self._turn_if_woken)
+
+    def _turn_if_woken(self) -> None:
+        if self._is_woken:
+            self._turn()
+
+    def tell(self, data: bytes) -> None:
+        """Sends over DEALER; what matters is repeated."""
+        with contextlib.suppress(zmq.ZMQError):
+            self._dealer.send(data, zmq.NOBLOCK)
+
+    def _turn(self) -> None:
+        """Reads everything, acts, sends. The descriptors of ZeroMQ tell of changes only, so it ends when nothing is left to do."""
+        self._is_woken = False
+        while self._is_open:
+            count = self._read()
+            now = time.monotonic()
+            self.machine.advance(now)
+            due = self.tend(now)
+            has_sent = self._perform()
+            if not self._is_open:
+                return
+            has_sent |= self._send_batches()
+            if count >= _FRAMES_IN_A_TURN:
+                # Bodies have their turn in between.
+                self.wake()
+                return
+            if not count and not has_sent:
+                break
+        if not self._is_open:
+            return
+        self._say_if_lost(now)
+        due = min(due, self.machine.deadline, now + 1)
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_later(max(due - now, 0.001), self._turn)
+
+    def _read(self) -> int:
+        count = 0
+        machine = self.machine
+        for place, socket in list(self._subscribers.items()):
+            while count < _FRAMES_IN_A_TURN and _can_read(socket):
+                data = _whole(socket)
+                count += 1
+                try:
+                    channel, at = wire.channel(data)
+                    header, message = wire.read(data, at)
+                except wire.Malformed:
+                    machine.dropped += 1
+                    continue
+                now = time.monotonic()
+                if channel == wire.INBOX:
+                    machine.receive_published(header, message, place, now)
+                else:
+                    machine.hear(header, message, place, now)
+                if place == machine.place:
+                    self.hear(data[:at], header, message)
+        while count < _FRAMES_IN_A_TURN and _can_read(self._dealer):
+            data = _whole(self._dealer)
+            count += 1
+            try:
+                header, message = wire.read(data)
+            except wire.Malformed:
+                machine.dropped += 1
+                continue
+            machine.receive_reply(header, message, time.monotonic())
+            self.hear(b"", header, message)
+        return count
+
+    def _perform(self) -> bool:
+        """Performs the actions of the machine, behind what must be on disk before. Returns whether anything was sent."""
+        has_sent = False
+        self._keep()
+        while self._is_open and (actions := self.machine.take_actions()):
+            for action in actions:
+                kind = type(action)
+                if kind is machine.Send:
+                    self.tell(action.data)  # type: ignore[union-attr]
+                    has_sent = True
+                elif isinstance(action, machine.Connect):
+                    self._connect(action.introduction)
+                    has_sent = True
+                elif isinstance(action, machine.Dial):
+                    self._dial(action.place)
+                    self._look_up()
+                elif isinstance(action, machine.NewPush):
+                    self._new_push(self._push_endpoint)
+                elif isinstance(action, machine.KeptWaiting):
+                    _LOG.warning("%s: the reducer asks to try again later: %s", self.title, action.reason)
+                elif isinstance(action, machine.Admitted):
+                    self._joined()
+                    self.handle(action)
+                elif isinstance(action, machine.PeerRefused | machine.LoopEnded | machine.Finished):
+                    self._end(action)
+                else:
+                    self.handle(action)
+                if not self._is_open:
+                    return has_sent
+        return has_sent
+
+    def _keep(self) -> None:
+        """Has on disk what must not leave before it is there."""
+        if self._file is not None and self._is_open:
+            try:
+                self._file.keep(self.machine)
+            except sqlite3.Error as error:
+                self.shut(Configuration(f"the outbox {self._outbox_path} cannot be written: {error}"))
+
+    def _send_batches(self) -> bool:
+        has_sent = False
+        while self._push is not None:
+            batch = self.machine.next_batch()
+            if batch is None:
+                break
+            first, data = batch
+            try:
+                self._push.send(data, zmq.NOBLOCK)
+            except zmq.ZMQError:
+                self.machine.could_not_push(first)
+                break
+            has_sent = True
+        return has_sent
+
+    def _end(self, action: machine.Action) -> None:
+        error: LoopError | None = None
+        if isinstance(action, machine.PeerRefused):
+            error = NotAdmitted(refusal(action.refused))
+        elif isinstance(action, machine.LoopEnded):
+            self.loop_end = action.ended
+        self.handle(action)
+        self._keep()
+        self.shut(error)
+
+    # Waiting for a reducer.
+
+    def _joined(self) -> None:
+        if self._said:
+            _LOG.warning("%s: the reducer at %s answers again", self.title, self.machine.place)
+        self._said = 0
+        self._has_joined = True
+
+    def _say_if_lost(self, now: float) -> None:
+        if self.machine.phase in (machine.Phase.CLAIMING, machine.Phase.JOINED, machine.Phase.LEAVING, machine.Phase.OVER):
+            self._lost_at = now
+            return
+        waited = now - self._lost_at
+        limit = self._connect_timeout
+        if limit is not None and not self._has_joined and waited >= limit:
+            self._explain(waited, is_last=True)
+            return
+        due = _SAY_AFTER[self._said] if self._said < len(_SAY_AFTER) else _SAY_EVERY * (self._said - len(_SAY_AFTER) + 1)
+        if waited >= due:
+            self._said += 1
+            self._explain(waited, is_last=False)
+
+    def _explain(self, waited: float, is_last: bool) -> None:
+        if self._asking is None or self._asking.done():
+            self._asking = self._loop.create_task(self._say_why(waited, is_last))
+
+    async def _say_why(self, waited: float, is_last: bool) -> None:
+        place = self.machine.place
+        reason = self.machine.busy_reason
+        why = f"the reducer asks to try again later: {reason}" if reason else await address.why_silent(place, bool(self._keys))
+        text = f"waiting for a reducer at {place} for {waited:.0f} s: {why}"
+        if is_last and not self._has_joined:
+            self._asking = None
+            self.shut(NoReducer(text))
+        else:
+            _LOG.warning("%s: %s", self.title, text)
+
+    def _look_up(self) -> None:
+        """Names may have other addresses now."""
+        if self._looking is None or self._looking.done():
+            self._looking = self._loop.create_task(self._learn())
+
+    async def _learn(self) -> None:
+        places = await address.look_up(self._given)
+        before = set(self.machine.search.places)
+        self.machine.learn(places, time.monotonic())
+        if len(places) > 1:
+            for place in places:
+                if place not in self._subscribers:
+                    self._subscribe(place, address.publisher(place))
+        for place in before - set(places) - {self.machine.place}:
+            if place in self._subscribers:
+                self._close(self._subscribers.pop(place))
+        self.wake()
+
+
+def _descriptor(socket: zmq.Socket[bytes]) -> int:
+    return int(socket.getsockopt(zmq.FD))
+
+
+def _can_read(socket: zmq.Socket[bytes]) -> bool:
+    return int(socket.getsockopt(zmq.EVENTS)) & zmq.POLLIN != 0
+
+
+def _whole(socket: zmq.Socket[bytes]) -> bytes:
+    """One message. One of several frames is no message of this protocol, and is not read as one."""
+    data = socket.recv(zmq.NOBLOCK)
+    while socket.getsockopt(zmq.RCVMORE):
+        socket.recv()
+        data = b""
+    return data

@@ -1,0 +1,116 @@
+"""A sender's stream on disk, so that the next process continues it (docs/decisions/0014-outbox-file.md)."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+from . import wire
+from .errors import Configuration
+from .machine import Machine
+from .outbox import Entry, Stream
+
+_APPLICATION = 0x4C705077
+_TABLES = """
+CREATE TABLE stream (
+    loop TEXT, peer BLOB, history BLOB, epoch BLOB, nonce BLOB, session INTEGER, settled INTEGER, offered INTEGER);
+CREATE TABLE entries (number INTEGER PRIMARY KEY, data BLOB);
+"""
+
+
+class Recovered:
+    """The token of an event that an earlier process has accepted."""
+
+    def __init__(self, event: bytes) -> None:
+        self.event = event
+
+
+class OutboxFile:
+    """An SQLite database with one stream, locked as long as it is open. Nothing leaves that is not in it."""
+
+    def __init__(self, path: str | os.PathLike[str], loop: str) -> None:
+        self._path = Path(path)
+        if self._path.is_symlink():
+            raise Configuration(f"the outbox {path} is a symbolic link: name the file that it leads to")
+        self._loop = loop
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            status = os.fstat(descriptor)
+            os.close(descriptor)
+            if status.st_uid != os.geteuid():
+                raise Configuration(f"the outbox {path} belongs to user {status.st_uid}, not to {os.geteuid()}")
+            if status.st_mode & 0o022:
+                raise Configuration(f"the outbox {path} can be changed by other users: chmod go-w {path}")
+            self._database = sqlite3.connect(path, isolation_level=None, timeout=0)
+            self._open()
+        except (OSError, sqlite3.Error) as error:
+            if "locked" in str(error):
+                raise Configuration(f"the outbox {path} is in use by another process") from None
+            raise Configuration(f"the outbox {path} cannot be opened: {error}") from None
+
+    def _open(self) -> None:
+        run = self._database.execute
+        run("PRAGMA locking_mode = EXCLUSIVE")
+        run("PRAGMA journal_mode = WAL")
+        run("PRAGMA synchronous = FULL")
+        run("BEGIN EXCLUSIVE")
+        (application,) = run("PRAGMA application_id").fetchone()
+        (tables,) = run("SELECT count(*) FROM sqlite_master").fetchone()
+        if not tables:
+            run(f"PRAGMA application_id = {_APPLICATION}")
+            for statement in _TABLES.strip().split(";\n"):
+                run(statement)
+            run("INSERT INTO stream VALUES (?, ?, ?, ?, ?, 0, 0, 0)", (self._loop, os.urandom(16), *[bytes(8)] * 3))
+        elif application != _APPLICATION:
+            raise Configuration(f"{self._path} is no outbox of this package; loopctl and Swift programs have files of their own")
+        loop, self.peer, history, epoch, nonce, session, settled, offered = run("SELECT * FROM stream").fetchone()
+        if loop != self._loop:
+            raise Configuration(f"the outbox {self._path} is of the loop {loop!r}, not of {self._loop!r}")
+        entries = [_entry(data) for (data,) in run("SELECT data FROM entries ORDER BY number")]
+        if not session:
+            # Under its old name the reducer may have a session with a watermark.
+            self.peer = os.urandom(16)
+        self.stream = Stream(
+            int.from_bytes(history, "little"), wire.Epoch(int.from_bytes(epoch, "little"), int.from_bytes(nonce, "little")),
+            session, settled, offered, entries,
+        )  # fmt: skip
+        self._kept = Stream()
+        self._peer = b""
+        self._generation = 0
+        self._last, self._settled = settled + len(entries), settled
+        run("COMMIT")
+
+    def keep(self, machine: Machine) -> None:
+        """Writes what has changed since the last time, and syncs it."""
+        outbox, now = machine.outbox, machine.stream_now()
+        has_news = outbox.last > self._last or outbox.settled > self._settled or outbox.generation != self._generation
+        if not has_news and now == self._kept and machine.peer == self._peer:
+            return
+        run = self._database.execute
+        run("BEGIN")
+        if outbox.generation != self._generation:
+            run("DELETE FROM entries")
+            self._last = outbox.settled
+        run("DELETE FROM entries WHERE number <= ?", (outbox.settled,))
+        start = max(self._last, outbox.settled)
+        new = outbox.unsettled()[start - outbox.settled :]
+        self._database.executemany(
+            "INSERT INTO entries VALUES (?, ?)", [(start + 1 + at, entry.data) for at, entry in enumerate(new)]
+        )
+        numbers = [number.to_bytes(8, "little") for number in (now.history, now.epoch.number, now.epoch.nonce)]
+        run("UPDATE stream SET peer = ?, history = ?, epoch = ?, nonce = ?, session = ?, settled = ?, offered = ?",
+            (machine.peer, *numbers, now.session, now.settled, now.offered))  # fmt: skip
+        run("COMMIT")
+        self._kept, self._peer, self._generation = now, machine.peer, outbox.generation
+        self._last, self._settled = outbox.last, outbox.settled
+        machine.kept = outbox.settled
+
+    def close(self) -> None:
+        """Lets another process have the file."""
+        self._database.close()
+
+
+def _entry(data: bytes) -> Entry:
+    """An entry from its bytes: a client's event."""
+    return Entry(data, b"", data[1], False, Recovered(data[6:]))

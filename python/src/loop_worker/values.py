@@ -1,0 +1,358 @@
+"""Values of a loop: Python types to CBOR and back, as section 9.4 of the protocol has them.
+
+`encode` writes the deterministic encoding, so that equal values have equal bytes in every process. `decoder` makes the reader of
+a type: dataclasses by their fields, unions of `Case` by the name of the case, and what the standard library has. Keys that a type
+does not have are skipped.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import functools
+import struct
+import types
+import typing
+import uuid
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import cbor2
+
+from .errors import Misfit
+
+if typing.TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+else:
+
+    def dataclass_transform(**_: object) -> Callable[[type], type]:
+        return lambda cls: cls
+
+
+@dataclass_transform(frozen_default=True)
+class Case:
+    """A case of a Swift enum: the class is a frozen dataclass, and its name with a small first letter is the name of the case.
+
+        class Shipped(Case):
+            number: str
+            parcel: str
+
+    is `case shipped(number: String, parcel: String)`. A value without a label has the name of its position: `_0`. Another name is
+    given by `class Ship(Case, name="shipOrder")`.
+    """
+
+    case_name: typing.ClassVar[str] = ""
+
+    def __init_subclass__(cls, name: str = "", **rest: object) -> None:
+        super().__init_subclass__(**rest)
+        cls.case_name = name or cls.__name__[:1].lower() + cls.__name__[1:]
+        dataclasses.dataclass(frozen=True)(cls)
+
+
+class Tracked:
+    """Marks a dictionary that is a `TrackedDictionary` in Swift: `Annotated[dict[str, Order], Tracked]`."""
+
+
+_SWIFT_EPOCH = datetime(2001, 1, 1, tzinfo=timezone.utc)
+
+
+def key_of(field: dataclasses.Field[Any]) -> str:
+    """The key of a field: its `metadata={"key": …}`, else its name without a closing `_`, which keywords of Python need."""
+    key = field.metadata.get("key")
+    return key if key is not None else field.name if field.name.startswith("_") else field.name.rstrip("_")
+
+
+# Writing.
+
+_HEADS = {major: [bytes([major << 5 | number]) for number in range(24)] for major in range(8)}
+
+
+def _head(major: int, number: int) -> bytes:
+    if number < 24:
+        return _HEADS[major][number]
+    for code, width in ((24, 1), (25, 2), (26, 4), (27, 8)):
+        if number < 1 << 8 * width:
+            return bytes([major << 5 | code]) + number.to_bytes(width, "big")
+    raise Misfit(f"the integer {number if major == 0 else -1 - number} does not fit into 64 bits")
+
+
+def _text(value: str) -> bytes:
+    data = value.encode()
+    return _head(3, len(data)) + data
+
+
+def _int(value: int) -> bytes:
+    return _head(0, value) if value >= 0 else _head(1, -1 - value)
+
+
+def _float(value: float) -> bytes:
+    if value != value:
+        return b"\xf9\x7e\x00"
+    for head, form in ((b"\xf9", ">e"), (b"\xfa", ">f")):
+        try:
+            data = struct.pack(form, value)
+        except OverflowError:
+            continue
+        if struct.unpack(form, data)[0] == value:
+            return head + data
+    return b"\xfb" + struct.pack(">d", value)
+
+
+def _map(pairs: list[tuple[bytes, bytes]]) -> bytes:
+    pairs.sort()
+    return _head(5, len(pairs)) + b"".join([key + value for key, value in pairs])
+
+
+def _array(items: list[bytes]) -> bytes:
+    return _head(4, len(items)) + b"".join(items)
+
+
+_WRITERS: dict[type, Callable[[Any], bytes]] = {
+    str: _text,
+    int: _int,
+    bool: lambda value: b"\xf5" if value else b"\xf4",
+    type(None): lambda _: b"\xf6",
+    float: _float,
+    bytes: lambda value: _head(2, len(value)) + value,
+    list: lambda value: _array([encode(item) for item in value]),
+    tuple: lambda value: _array([encode(item) for item in value]),
+    set: lambda value: _array(sorted(encode(item) for item in value)),
+    frozenset: lambda value: _array(sorted(encode(item) for item in value)),
+    dict: lambda value: _map([(encode(key), encode(item)) for key, item in value.items()]),
+    datetime: lambda value: _float((value - _SWIFT_EPOCH).total_seconds()),
+    uuid.UUID: lambda value: _text(str(value).upper()),
+}
+
+
+def encode(value: object) -> bytes:
+    """The bytes of a value: a `Case`, a dataclass, or what CBOR has. Raises `Misfit` for anything else."""
+    kind = type(value)
+    writer = _WRITERS.get(kind)
+    if writer is None:
+        writer = _WRITERS[kind] = _writer(kind)
+    return writer(value)
+
+
+def _is_tracked(hint: object) -> bool:
+    return typing.get_origin(hint) is typing.Annotated and Tracked in hint.__metadata__  # type: ignore[attr-defined]
+
+
+def _tracked(value: Mapping[Any, Any]) -> bytes:
+    return _array([encode(item) for pair in value.items() for item in pair])
+
+
+def _writer(kind: type) -> Callable[[Any], bytes]:
+    if issubclass(kind, enum.Enum):
+        return lambda value: encode(value.value)
+    if dataclasses.is_dataclass(kind):
+        return _writer_of_fields(kind)
+    for base, writer in list(_WRITERS.items()):
+        if issubclass(kind, base):
+            return writer
+    raise Misfit(f"{kind.__name__} cannot be sent: give a dataclass, a Case, or what CBOR has")
+
+
+def _writer_of_fields(kind: type) -> Callable[[Any], bytes]:
+    hints = typing.get_type_hints(kind, include_extras=True)
+    fields = sorted(
+        (_text(key_of(field)), field.name, _tracked if _is_tracked(hints[field.name]) else encode)
+        for field in dataclasses.fields(kind)
+    )
+    case = _head(5, 1) + _text(kind.case_name) if issubclass(kind, Case) else b""
+
+    def write(value: object) -> bytes:
+        parts = []
+        count = 0
+        for key, name, writer in fields:
+            item = getattr(value, name)
+            if item is not None:
+                parts.append(key)
+                parts.append(writer(item))
+                count += 1
+        return case + _head(5, count) + b"".join(parts)
+
+    return write
+
+
+# Reading.
+
+Read = Callable[[Any], Any]
+
+
+def loads(data: bytes) -> Any:
+    """The plain value of some CBOR. Raises `Misfit` if it is none."""
+    try:
+        return cbor2.loads(data)
+    except (cbor2.CBORDecodeError, ValueError, EOFError) as error:
+        raise Misfit(f"these bytes are no CBOR: {error}") from error
+
+
+def decode(data: bytes, kind: Any = Any) -> Any:
+    """The value of some CBOR, as a type. Raises `Misfit`, with the place of what does not fit."""
+    return decoder(kind)(loads(data))
+
+
+@functools.cache
+def decoder(kind: Any) -> Read:
+    """The reader of a type, for plain values as `loads` makes them."""
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if kind is Any or kind is object:
+        return lambda value: value
+    if origin is typing.Annotated:
+        return _read_tracked(*typing.get_args(inner[0])) if Tracked in kind.__metadata__ else decoder(inner[0])
+    if kind in _PLAIN:
+        return _PLAIN[kind]
+    if origin is typing.Union or origin is types.UnionType:
+        return _read_union(inner)
+    if origin in (list, tuple, set, frozenset) or kind in (list, tuple, set, frozenset):
+        return _read_items(origin or kind, decoder(inner[0]) if inner else decoder(Any))
+    if origin is dict or kind is dict:
+        return _read_dict(*(map(decoder, inner) if inner else (decoder(Any), decoder(Any))))
+    if isinstance(kind, type) and issubclass(kind, Case):
+        return _read_union((kind,))
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        return _read_fields(kind)
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return _read_enum(kind)
+    raise Misfit(f"{kind} cannot be read: give a dataclass, Cases, or what CBOR has")
+
+
+def _expect(kind: type | tuple[type, ...], name: str) -> Read:
+    def read(value: Any) -> Any:
+        if not isinstance(value, kind) or isinstance(value, bool) and kind is int:
+            raise Misfit(f"expected {name}, found {_shown(value)}")
+        return value
+
+    return read
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Misfit(f"expected a number, found {_shown(value)}")
+    return float(value)
+
+
+def _uuid(value: Any) -> uuid.UUID:
+    try:
+        return uuid.UUID(value)
+    except (ValueError, AttributeError, TypeError):
+        raise Misfit(f"expected a UUID, found {_shown(value)}") from None
+
+
+_PLAIN: dict[Any, Read] = {
+    str: _expect(str, "text"),
+    int: _expect(int, "an integer"),
+    bool: _expect(bool, "true or false"),
+    bytes: lambda value: bytes(value) if isinstance(value, bytes | list) else _expect(bytes, "bytes")(value),
+    float: _number,
+    type(None): _expect(type(None), "null"),
+    datetime: lambda value: _SWIFT_EPOCH + timedelta(seconds=_number(value)),
+    uuid.UUID: _uuid,
+}
+
+
+def _at(place: object, read: Read, value: Any) -> Any:
+    try:
+        return read(value)
+    except Misfit as error:
+        raise Misfit(f"at {place}: {error}") from None
+
+
+def _read_items(make: Callable[[Any], Any], read: Read) -> Read:
+    def items(value: Any) -> Any:
+        if not isinstance(value, list | tuple):
+            raise Misfit(f"expected an array, found {_shown(value)}")
+        return make(_at(number, read, item) for number, item in enumerate(value))
+
+    return items
+
+
+def _read_dict(key: Read, read: Read) -> Read:
+    def pairs(value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise Misfit(f"expected a map, found {_shown(value)}")
+        return {key(name): _at(name, read, item) for name, item in value.items()}
+
+    return pairs
+
+
+def _read_tracked(key: Any, item: Any) -> Read:
+    read_key, read = decoder(key), decoder(item)
+
+    def pairs(value: Any) -> Any:
+        if not isinstance(value, list) or len(value) % 2:
+            raise Misfit(f"expected an array of keys and values, found {_shown(value)}")
+        return {read_key(value[at]): _at(value[at], read, value[at + 1]) for at in range(0, len(value), 2)}
+
+    return pairs
+
+
+def _read_fields(kind: type) -> Read:
+    hints = typing.get_type_hints(kind, include_extras=True)
+    fields = [
+        (key_of(field), field.name, decoder(hints[field.name]), _has_default(field), type(None) in _members(hints[field.name]))
+        for field in dataclasses.fields(kind)
+    ]  # fmt: skip
+
+    def read(value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise Misfit(f"expected a map, for {kind.__name__}, found {_shown(value)}")
+        given = {}
+        for key, name, reader, has_default, is_optional in fields:
+            if key in value:
+                given[name] = _at(key, reader, value[key])
+            elif is_optional and not has_default:
+                given[name] = None
+            elif not has_default:
+                raise Misfit(f"{kind.__name__} needs {key!r}, and there is {', '.join(map(repr, value)) or 'nothing'}")
+        return kind(**given)
+
+    return read
+
+
+def _has_default(field: dataclasses.Field[Any]) -> bool:
+    return field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
+
+
+def _members(hint: Any) -> tuple[Any, ...]:
+    is_union = typing.get_origin(hint) in (typing.Union, types.UnionType)
+    return typing.get_args(hint) if is_union else (hint,)
+
+
+def _read_enum(kind: type[enum.Enum]) -> Read:
+    def read(value: Any) -> Any:
+        try:
+            return kind(value)
+        except ValueError:
+            known = ", ".join(repr(one.value) for one in kind)
+            raise Misfit(f"expected one of {known}, found {_shown(value)}") from None
+
+    return read
+
+
+def _read_union(members: tuple[Any, ...]) -> Read:
+    cases = {one.case_name: _read_fields(one) for one in members if isinstance(one, type) and issubclass(one, Case)}
+    others = [decoder(one) for one in members if not (isinstance(one, type) and issubclass(one, Case))]
+
+    def read(value: Any) -> Any:
+        if isinstance(value, Mapping) and len(value) == 1:
+            name = next(iter(value))
+            if name in cases:
+                return _at(name, cases[name], value[name])
+        problems = []
+        for other in others:
+            try:
+                return other(value)
+            except Misfit as error:
+                problems.append(str(error))
+        if cases:
+            problems.append(f"expected one of the cases {', '.join(cases)}, found {_shown(value)}")
+        raise Misfit("; ".join(problems))
+
+    return read

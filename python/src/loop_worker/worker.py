@@ -1,0 +1,481 @@
+"""Workers: what runs the effects of a loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import logging
+import sys
+import typing
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from . import address, keys, machine, wire
+from .errors import Cancelled, Configuration, Fail, Misfit, Refusal, Refused, Retry
+from .node import Node
+from .options import Options
+from .values import decoder, encode, loads
+
+_LOG = logging.getLogger("loop_worker")
+_MESSAGE_MAX = 1000
+
+Body = Callable[..., Any]
+Call = Callable[[Any, "Effect"], Awaitable[Any]]
+Middleware = Callable[[Any, "Effect", Call], Awaitable[Any]]
+F = TypeVar("F", bound=Body)
+
+
+class Effect:
+    """What a body knows of its effect, and how it sends events: the parameter `me`."""
+
+    __slots__ = (
+        "_attempt",
+        "_key",
+        "_outbox",
+        "_read",
+        "_request",
+        "_waiters",
+        "failures",
+        "feedback",
+        "held",
+        "is_over",
+        "resumed",
+    )
+
+    def __init__(self, outbox: Sender, feedback: str, grant: wire.Grant, read: Callable[[Any], Any], request: Any) -> None:
+        self._outbox = outbox
+        self._read = read
+        self._request = request
+        self._waiters: list[asyncio.Future[None]] | None = None
+        self.feedback = feedback
+        """The name of the feedback."""
+        self.held = grant.effect + grant.attempt
+        """The effect and the attempt, as they are on the wire."""
+        self.failures = grant.failures
+        """How often the effect has failed before."""
+        self.resumed = grant.is_resumed
+        """Whether an earlier attempt may have had events applied, or may have acted."""
+        self.is_over = False
+        """Whether the effect is not wanted any more."""
+
+    @property
+    def key(self) -> str:
+        """The idempotency key for the outside world: the same at every attempt, and another for every other effect."""
+        return self._outbox.key(self.held[:16])
+
+    @property
+    def request(self) -> Any:
+        """The newest request."""
+        return self._request
+
+    async def requests(self) -> AsyncIterator[Any]:
+        """The request that the body began with, or the newest one, then each later one. Ends when the effect is cancelled."""
+        while not self.is_over:
+            seen = self._request
+            yield seen
+            while self._request is seen and not self.is_over:
+                future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+                if self._waiters is None:
+                    self._waiters = []
+                self._waiters.append(future)
+                await future
+
+    async def send(self, event: object) -> None:
+        """Sends an event. Returns when it is accepted: from then on it leaves without further action, in order.
+
+        Waits while the outbox is full. Raises `Refused` if the effect is not wanted any more.
+        """
+        await self._outbox.send(self.held, encode(event), None)
+
+    async def confirm(self, event: object) -> int:
+        """Sends an event, and returns the seq at which it was applied. Raises `Refused`."""
+        future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        await self._outbox.send(self.held, encode(event), future)
+        return await future
+
+    def progress(self, fraction: float, text: str = "") -> None:
+        """Says for people how far the body has come, from 0 to 1. The newest report leaves with the next heartbeat."""
+        self._outbox.report(self.held, fraction, text)
+
+    def check(self) -> None:
+        """Raises `Cancelled` if the effect is not wanted any more. For bodies in threads, which cannot be interrupted."""
+        if self.is_over:
+            raise Cancelled
+
+    # By the worker.
+
+    def renew(self, request: bytes) -> None:
+        """Takes a newer request."""
+        self._request = self._read(loads(request))
+        self._tell()
+
+    def end(self) -> None:
+        """Takes note that the effect is not wanted any more."""
+        self.is_over = True
+        self._tell()
+
+    def _tell(self) -> None:
+        waiters, self._waiters = self._waiters, None
+        for future in waiters or ():
+            if not future.done():
+                future.set_result(None)
+
+
+class BlockingEffect:
+    """`me` of a body that is a plain `def`, in a thread. Calls wait for the worker's event loop."""
+
+    def __init__(self, effect: Effect, loop: asyncio.AbstractEventLoop) -> None:
+        self._effect = effect
+        self._loop = loop
+        self.feedback, self.failures, self.resumed = effect.feedback, effect.failures, effect.resumed
+
+    @property
+    def key(self) -> str:
+        """As of `Effect`."""
+        return self._effect.key
+
+    @property
+    def request(self) -> Any:
+        """The newest request."""
+        return self._effect.request
+
+    def _await(self, call: Coroutine[Any, Any, Any]) -> Any:
+        if self._effect.is_over:
+            call.close()
+            raise Cancelled
+        return asyncio.run_coroutine_threadsafe(call, self._loop).result()
+
+    def send(self, event: object) -> None:
+        """As of `Effect`. Raises `Cancelled` if the effect is not wanted any more."""
+        self._await(self._effect.send(event))
+
+    def confirm(self, event: object) -> int:
+        """As of `Effect`."""
+        return int(self._await(self._effect.confirm(event)))
+
+    def progress(self, fraction: float, text: str = "") -> None:
+        """As of `Effect`."""
+        self._loop.call_soon_threadsafe(self._effect.progress, fraction, text)
+
+    def check(self) -> None:
+        """Raises `Cancelled` if the effect is not wanted any more."""
+        self._effect.check()
+
+
+class Sender(typing.Protocol):
+    """Where the events of effects go."""
+
+    def key(self, effect: bytes) -> str: ...
+    def report(self, held: bytes, fraction: float, text: str) -> None: ...
+    async def send(self, held: bytes, event: bytes, confirmed: asyncio.Future[int] | None) -> None: ...
+
+
+class Registered:
+    """A body, and what is known of it from its signature."""
+
+    def __init__(self, name: str, group: str, body: Body, pool: Executor | None) -> None:
+        self.name, self.group, self.pool = name, group, pool
+        self.body = body
+        parameters = list(inspect.signature(body).parameters.values())
+        if not 1 <= len(parameters) <= 2:
+            raise Configuration(
+                f"the effect {name!r}: a body takes the request, and may take `me`: def {body.__name__}(request, me)"
+            )
+        self.takes_me = len(parameters) == 2
+        hint = typing.get_type_hints(body, include_extras=True).get(parameters[0].name, Any)
+        try:
+            self.read = decoder(hint)
+        except Misfit as error:
+            raise Configuration(f"the effect {name!r}: {error}") from None
+        self.is_stream = inspect.isasyncgenfunction(body)
+        self.is_async = self.is_stream or inspect.iscoroutinefunction(body)
+        if self.is_async and pool is not None:
+            raise Configuration(f"the effect {name!r}: an async def runs on the event loop; a pool is for a plain def")
+        if isinstance(pool, ProcessPoolExecutor) and self.takes_me:
+            raise Configuration(f"the effect {name!r}: a body in another process has no `me`; let it take the request alone")
+
+
+class Worker:
+    """The effects that a process can run.
+
+        worker = Worker("orders")
+
+        @worker.effect("ship")
+        async def ship(order: Order, me: Effect) -> Shipped: ...
+
+        if __name__ == "__main__":
+            worker.main()
+
+    `loop` is the loop's name, `schema` that of its definition that these types are of; 0 fits every schema.
+    """
+
+    def __init__(self, loop: str, *, schema: int = 0) -> None:
+        self.loop, self.schema = loop, schema
+        self.effects: dict[str, Registered] = {}
+        self._middleware: list[Middleware] = []
+
+    def effect(self, name: str, *, group: str = "default", pool: Executor | None = None) -> Callable[[F], F]:
+        """Registers the body of a feedback's effects. `group` is that of `.on(.workers(group:))` in the definition.
+
+        The body gets the request, as the type of its first parameter, and `me`, if it has a second one.
+
+        - An `async def` runs on the event loop. What it returns is the effect's last event: one, several in a list, or None.
+        - An async generator sends each event that it yields.
+        - A plain `def` runs in a thread, or in the given pool. In a process pool it takes the request alone.
+
+        A body that raises has failed: `Retry(after=…)`, `Fail`, or any other error.
+        """
+
+        def register(body: F) -> F:
+            if name in self.effects:
+                raise Configuration(f"the effect {name!r} has two bodies")
+            self.effects[name] = Registered(name, group, body, pool)
+            return body
+
+        return register
+
+    def middleware(self, function: Middleware) -> Middleware:
+        """Registers what runs around each body: `async def around(request, me, call): return await call(request, me)`.
+
+        The first one that is registered is the outermost.
+        """
+        self._middleware.append(function)
+        return function
+
+    def call(self, one: Registered, threads: Callable[[], Executor]) -> Call:
+        """The body as one function, with the middleware around it, which returns the last event or events."""
+
+        async def run(request: Any, me: Effect) -> Any:
+            arguments: tuple[Any, ...] = (request, me) if one.takes_me else (request,)
+            if one.is_stream:
+                async for event in one.body(*arguments):
+                    await me.send(event)
+                return None
+            if one.is_async:
+                return await one.body(*arguments)
+            loop = asyncio.get_running_loop()
+            if one.pool is not None and not one.takes_me:
+                return await loop.run_in_executor(one.pool, one.body, request)
+            blocking = BlockingEffect(me, loop)
+            arguments = (request, blocking) if one.takes_me else (request,)
+            return await loop.run_in_executor(one.pool or threads(), _in_thread, one.body, arguments, blocking)
+
+        call: Call = run if not (one.is_async and not one.is_stream and one.takes_me) else one.body
+        for function in reversed(self._middleware):
+            call = _around(function, call)
+        return call
+
+    def main(self, arguments: Sequence[str] | None = None) -> typing.NoReturn:
+        """Runs the worker as a program, with the options, variables and exit codes of `loop-effect`, and exits."""
+        from .main import run
+
+        sys.exit(run(self, sys.argv[1:] if arguments is None else arguments))
+
+    @contextlib.asynccontextmanager
+    async def running(self, options: Options | None = None) -> AsyncIterator[RunningWorker]:
+        """Runs the worker as long as the block does, next to a web server or anything else on the same event loop.
+
+        `options` are those of the command line; without them the variables of the environment count. At the end of the block the
+        effects are handed back.
+        """
+        options = options or Options.of_environment()
+        running = RunningWorker(self, options)
+        await running.open()
+        try:
+            yield running
+        finally:
+            if not await running.close(options.stop_limit):
+                _LOG.error("%s: ended before the reducer has confirmed what was sent; it runs elsewhere", running.title)
+
+
+class RunningWorker(Node):
+    """A worker that has been started."""
+
+    def __init__(self, worker: Worker, options: Options) -> None:
+        effects = list(worker.effects.values())
+        served = [one for one in effects if not options.groups or one.group in options.groups]
+        if not served:
+            known = ", ".join(sorted({one.group for one in effects})) or "none"
+            raise Configuration(f"there is nothing to run: this worker has effects of the groups {known}")
+        super().__init__(
+            address.parse(options.reducer), keys.load(options.key, options.reducer_key), loop=worker.loop,
+            schema=worker.schema, groups=sorted({one.group for one in served}),
+            feedbacks=[f"{one.name}@workers({one.group})" for one in served], capacity=options.capacity,
+            name=options.name, connect_timeout=options.connect_timeout, kind="worker",
+        )  # fmt: skip
+        self._threads: ThreadPoolExecutor | None = None
+        self._bodies = {one.name: (one, worker.call(one, self._pool)) for one in served}
+        self._tasks: dict[bytes, tuple[Effect, asyncio.Task[None]]] = {}
+        self._feedbacks: list[tuple[Registered, Call] | None] = []
+        self._space: list[asyncio.Future[None]] = []
+
+    def _pool(self) -> Executor:
+        """The threads of plain bodies, as many as effects are held."""
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(self._names["capacity"], thread_name_prefix="effect")
+        return self._threads
+
+    # What the machine decides.
+
+    def handle(self, action: machine.Action) -> None:
+        kind = type(action)
+        if kind is machine.Start:
+            self._start(action.grant)  # type: ignore[union-attr]
+        elif isinstance(action, machine.Stop):
+            self._stop(action.effect)
+        elif isinstance(action, machine.NewRequest):
+            self._renew(action.effect, action.request)
+        elif isinstance(action, machine.Settled):
+            if isinstance(action.token, asyncio.Future) and not action.token.done():
+                if action.code:
+                    action.token.set_exception(Refused(action.code, action.detail))
+                else:
+                    action.token.set_result(action.seq)
+            elif action.code in (Refusal.UNDECODABLE, Refusal.TOO_LARGE, Refusal.QUARANTINED):
+                _LOG.error("%s: an event of an effect was %s", self.title, Refused(action.code, action.detail))
+        elif isinstance(action, machine.Space):
+            self._tell_space()
+        elif isinstance(action, machine.Admitted):
+            self._admitted(action.feedbacks)
+
+    def _admitted(self, feedbacks: list[str]) -> None:
+        self._feedbacks = [self._bodies.get(name) for name in feedbacks]
+        for name in self._bodies.keys() - set(feedbacks):
+            _LOG.warning("%s: the loop has no feedback %r; it has %s", self.title, name, ", ".join(sorted(feedbacks)))
+
+    def _start(self, grant: wire.Grant) -> None:
+        number = wire.feedback_number(grant.effect)
+        found = self._feedbacks[number] if number < len(self._feedbacks) else None
+        held = grant.effect + grant.attempt
+        if found is None:
+            self._entry(wire.RELEASED, held, b"")
+            return
+        one, call = found
+        try:
+            request = one.read(loads(grant.request))
+        except Misfit as error:
+            self._entry(wire.FAILED, held, wire.failure(f"the request is not of the type of this body: {error}", is_final=True))
+            return
+        me = Effect(self, one.name, grant, one.read, request)
+        task = self._loop.create_task(self._run(call, request, me))
+        self._tasks[grant.effect] = me, task
+
+    async def _run(self, call: Call, request: Any, me: Effect) -> None:
+        held = me.held
+        try:
+            result = await call(request, me)
+            if me.is_over:
+                return
+            if result is None:
+                self._entry(wire.COMPLETED, held, b"")
+            else:
+                await self._send_last(held, result)
+        except asyncio.CancelledError:
+            if not me.is_over:
+                # Other code of this process has cancelled this task.
+                self._entry(wire.FAILED, held, wire.failure("the body was cancelled in this process"))
+        except (Exception, Cancelled) as error:
+            if not me.is_over:
+                self._failed(held, me, error)
+        finally:
+            tasks = self._tasks
+            found = tasks.get(held[:16])
+            if found is not None and found[0] is me:
+                del tasks[held[:16]]
+
+    async def _send_last(self, held: bytes, result: Any) -> None:
+        events = result if type(result) in (list, tuple) else (result,)
+        payloads = [encode(event) for event in events]
+        if not payloads:
+            self._entry(wire.COMPLETED, held, b"")
+        for at, payload in enumerate(payloads):
+            await self.send(held, payload, None, wire.LAST if at == len(payloads) - 1 else 0)
+
+    def _failed(self, held: bytes, me: Effect, error: BaseException) -> None:
+        text = str(error)
+        if not isinstance(error, Retry | Fail):
+            text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+            _LOG.debug("%s: %s %s failed", self.title, me.feedback, me.key, exc_info=error)
+        delay = error.after if isinstance(error, Retry) else None
+        delay_ms = None if delay is None else max(0, round(delay * 1000))
+        self._entry(wire.FAILED, held, wire.failure(text[:_MESSAGE_MAX], isinstance(error, Fail), delay_ms))
+
+    def _stop(self, effect: bytes) -> None:
+        found = self._tasks.pop(effect, None)
+        if found is not None:
+            me, task = found
+            me.end()
+            task.cancel()
+
+    def _renew(self, effect: bytes, request: bytes) -> None:
+        found = self._tasks.get(effect)
+        if found is None:
+            return
+        try:
+            found[0].renew(request)
+        except Misfit as error:
+            _LOG.error("%s: a newer request of %s is not of the type of its body: %s", self.title, found[0].key, error)
+
+    # What bodies send.
+
+    def _entry(self, kind: int, held: bytes, payload: bytes) -> None:
+        """An end, which is accepted even if the outbox is full."""
+        self.machine.accept(kind, 0, held, payload)
+        self.wake()
+
+    async def send(self, held: bytes, event: bytes, confirmed: asyncio.Future[int] | None, flags: int = 0) -> None:
+        """Takes an event of an effect; waits while the outbox is full."""
+        if confirmed is not None:
+            flags |= wire.WANTS_SEQ
+        while not self.machine.accept(wire.EVENT, flags, held, event, confirmed):
+            future: asyncio.Future[None] = self._loop.create_future()
+            self._space.append(future)
+            await future
+        if not self._is_woken:
+            self.wake()
+
+    def _tell_space(self) -> None:
+        waiting, self._space = self._space, []
+        for future in waiting:
+            if not future.done():
+                future.set_result(None)
+
+    def report(self, held: bytes, fraction: float, text: str) -> None:
+        """Takes an effect's progress."""
+        self.machine.report(held, fraction, text)
+
+    def key(self, effect: bytes) -> str:
+        """The idempotency key of an effect."""
+        return f"{self._loop_name}/{self.machine.history:016x}/{wire.effect_text(effect)}"
+
+    @property
+    def _loop_name(self) -> str:
+        return str(self._names["loop"])
+
+    def shut(self, error: Any) -> None:
+        """Ends at once, with all bodies."""
+        for effect in list(self._tasks):
+            self._stop(effect)
+        self._tell_space()
+        if self._threads is not None:
+            self._threads.shutdown(wait=False)
+        super().shut(error)
+
+
+def _in_thread(body: Body, arguments: tuple[Any, ...], me: BlockingEffect) -> Any:
+    """Runs a plain body to its end. A generator's events leave as it yields them."""
+    result = body(*arguments)
+    if not isinstance(result, Iterator):
+        return result
+    for event in result:
+        me.send(event)
+    return None
+
+
+def _around(function: Middleware, call: Call) -> Call:
+    async def around(request: Any, me: Effect) -> Any:
+        return await function(request, me, call)
+
+    return around

@@ -1,0 +1,301 @@
+"""Clients with a real reducer: what they send is applied once, and what they read is what they were promised."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import Deposit, Ledger, Receipt, Work, all_booked, clerk, client, options
+
+from loop_worker import (
+    Case,
+    Client,
+    Configuration,
+    Ended,
+    Misfit,
+    NoReducer,
+    NotAdmitted,
+    Refusal,
+    Refused,
+    Unanswered,
+    encode,
+)
+from loop_worker.pytest_plugin import StartReducer
+from loop_worker.testing import Reducer, until
+
+
+class Hold(Case):
+    count: int
+
+
+class Unknown(Case):
+    pass
+
+
+def test_a_sender_learns_where_its_event_was_applied_and_reads_what_it_has_written(ledger: Reducer) -> None:
+    async def main() -> None:
+        async with client(ledger) as writer, client(ledger) as reader:
+            ids = [await writer.send(Deposit(number, Work())) for number in (1, 2, 3)]
+            assert [one.seq for one in ids] == [1, 2, 3]
+            found = await reader.state(Ledger, at_least=ids[-1])
+            assert found.seq >= 3
+            assert set(found.value.open) == {1, 2, 3}
+            await writer.send(Deposit(4, Work()))
+            current = await reader.current_state(Ledger)
+            assert set(current.value.open) == {1, 2, 3, 4}
+
+    asyncio.run(main())
+
+
+def test_an_answer_is_of_the_state_right_after_its_event(ledger: Reducer) -> None:
+    async def main() -> None:
+        async with client(ledger) as handle:
+            assert await handle.ask(Deposit(1, Work()), Receipt) == Receipt(1, 1)
+            assert await handle.ask(Deposit(2, Work()), Receipt) == Receipt(2, 2)
+            with pytest.raises(Unanswered, match="applied at seq 3, and has no answer: the definition answers nothing to it"):
+                await handle.ask(Hold(0))
+
+    asyncio.run(main())
+
+
+def test_a_refusal_says_why(ledger: Reducer) -> None:
+    async def main() -> None:
+        async with client(ledger) as handle:
+            with pytest.raises(Refused) as error:
+                await handle.send(Unknown())
+            assert error.value.code == Refusal.UNDECODABLE
+            assert 'no such case of Event: "unknown"' in str(error.value)
+            with pytest.raises(Refused) as error:
+                await handle.send({"deposit": "x" * 600_000})
+            assert error.value.code == Refusal.TOO_LARGE
+
+    asyncio.run(main())
+
+
+def test_states_come_in_order_and_transitions_name_their_events(ledger: Reducer) -> None:
+    async def main() -> None:
+        async with client(ledger) as handle:
+            seqs: list[int] = []
+
+            async def follow() -> None:
+                async for state in handle.states(Ledger):
+                    seqs.append(state.seq)
+                    if state.seq >= 20:
+                        return
+
+            events: list[tuple[int, int]] = []
+
+            async def note() -> None:
+                async for transition in handle.transitions(Deposit):
+                    events.append((transition.seq, transition.event.number))
+                    assert transition.missed == 0
+                    if transition.seq == 20:
+                        return
+
+            tasks = asyncio.gather(follow(), note())
+            # The subscription is there once one transition was heard.
+            number = 0
+            while not events:
+                number += 1
+                await handle.send(Deposit(number, Work()))
+                await asyncio.sleep(0.05)
+            for _ in range(20 - number):
+                number += 1
+                await handle.post(Deposit(number, Work()))
+            await asyncio.wait_for(tasks, 20)
+            assert seqs == sorted(set(seqs))
+            assert events[-1] == (20, 20)
+            assert [seq for seq, _ in events] == list(range(events[0][0], 21))
+
+    asyncio.run(main())
+
+
+def test_a_state_that_is_larger_than_a_message_is_fetched_in_parts(programs: Path, start_reducer: StartReducer) -> None:
+    # Each open deposit has the folder of its page.
+    reducer = start_reducer(programs / "loop-reducer", "ledger", "/" + "x" * 120_000)
+
+    async def main() -> None:
+        async with client(reducer) as handle:
+            await asyncio.gather(*(handle.send(Deposit(number, Work())) for number in range(1, 20)))
+        async with client(reducer) as late:
+            found = await late.state(Ledger)
+            assert len(encode(found.value)) > 2 << 20
+            assert len(found.value.open) == 19
+
+    asyncio.run(main())
+
+
+def test_states_go_on_in_the_next_epoch(ledger: Reducer) -> None:
+    async def main() -> None:
+        async with client(ledger) as handle:
+            epochs: set[int] = set()
+
+            async def follow() -> None:
+                async for state in handle.states(Ledger):
+                    epochs.add(state.id.epoch.number)
+                    if 2 in state.value.open:
+                        return
+
+            following = asyncio.ensure_future(follow())
+            await handle.send(Deposit(1, Work()))
+            await until(lambda: epochs == {1})
+            ledger.kill()
+            await asyncio.to_thread(ledger.start)
+            await handle.send(Deposit(2, Work()))
+            await asyncio.wait_for(following, 20)
+            assert max(epochs) == 2
+
+    asyncio.run(main())
+
+
+def test_a_section_that_is_not_there_is_named(ledger: Reducer) -> None:
+    async def main() -> None:
+        async with client(ledger) as handle:
+            with pytest.raises(NotAdmitted, match="no section 'queue'"):
+                await handle.state(section="queue")
+
+    asyncio.run(main())
+
+
+def test_a_state_of_another_type_is_an_error_with_its_place(ledger: Reducer) -> None:
+    async def main() -> None:
+        async with client(ledger) as handle:
+            with pytest.raises(Misfit, match="expected a map, for Receipt|Receipt needs"):
+                await handle.state(Receipt)
+
+    asyncio.run(main())
+
+
+def test_a_client_without_a_reducer_says_why_and_ends(tmp_path: Path) -> None:
+    async def main() -> None:
+        handle = Client("ledger", f"ipc://{tmp_path}/none", connect_timeout=0.2)
+        async with handle:
+            with pytest.raises(NoReducer, match="nothing listens there; is the address right"):
+                await handle.send(Deposit(1, Work()))
+
+    asyncio.run(main())
+
+
+def test_the_client_of_another_loop_is_not_let_in(ledger: Reducer) -> None:
+    async def main() -> None:
+        async with Client("orders", ledger.address) as handle:
+            with pytest.raises(NotAdmitted, match="the loop differs: the reducer has 'ledger', and this peer has 'orders'"):
+                await handle.send(Deposit(1, Work()))
+
+    asyncio.run(main())
+
+
+def test_a_wrong_address_is_an_error_at_once() -> None:
+    for text in ("localhost:7710", "tcp://host", "tcp://::1:7710", "tcp://h:99999", "", ",".join(["tcp://h:1"] * 6)):
+        with pytest.raises(Configuration):
+            Client("ledger", text or ",")
+
+
+# The outbox file.
+
+
+def test_events_of_a_killed_process_are_applied_once_by_the_next(ledger: Reducer, tmp_path: Path) -> None:
+    path = tmp_path / "outbox"
+    program = Path(__file__).with_name("outbox_sender.py")
+    ledger.kill()
+    sender = subprocess.Popen([sys.executable, str(program), ledger.address, str(path)], stdout=subprocess.PIPE)
+    assert sender.stdout is not None
+    assert sender.stdout.readline() == b"accepted\n"
+    sender.send_signal(signal.SIGKILL)
+    sender.wait()
+    ledger.start()
+
+    async def main() -> None:
+        async with client(ledger, outbox=path) as handle:
+            outcomes = await asyncio.wait_for(handle.recovered(), 20)
+            assert [one.event["deposit"]["number"] for one in outcomes] == [1, 2, 3]
+            assert [one.seq for one in outcomes] == [1, 2, 3]
+        async with client(ledger, outbox=path) as handle:
+            assert await handle.recovered() == []
+            assert (await handle.send(Deposit(4, Work()))).seq == 4
+            assert (await handle.state(Ledger)).value.is_sound
+
+    asyncio.run(main())
+
+
+def test_a_sender_that_is_killed_again_and_again_sends_each_event_once(ledger: Reducer, tmp_path: Path) -> None:
+    path = tmp_path / "outbox"
+    program = Path(__file__).with_name("outbox_sender.py")
+    accepted = 0
+    for first in (1, 101, 201):
+        words = [sys.executable, str(program), ledger.address, str(path), str(first), "100"]
+        sender = subprocess.Popen(words, stdout=subprocess.PIPE)
+        assert sender.stdout is not None
+        assert sender.stdout.readline() == b"accepted\n"
+        sender.kill()
+        sender.wait()
+        accepted += 100
+
+    async def main() -> None:
+        async with clerk().running(options(ledger, capacity=64)), client(ledger, outbox=path) as handle:
+            await asyncio.wait_for(handle.recovered(), 20)
+            assert (await all_booked(handle, accepted)).is_sound
+
+    asyncio.run(main())
+
+
+def test_one_process_at_a_time_has_the_outbox(ledger: Reducer, tmp_path: Path) -> None:
+    async def main() -> None:
+        async with client(ledger, outbox=tmp_path / "outbox"):
+            with pytest.raises(Configuration, match="in use by another process"):
+                await client(ledger, outbox=tmp_path / "outbox").open()
+        async with Client("orders", ledger.address, outbox=tmp_path / "other"):
+            pass
+        with pytest.raises(Configuration, match="is of the loop 'orders', not of 'ledger'"):
+            await client(ledger, outbox=tmp_path / "other").open()
+
+    asyncio.run(main())
+
+
+def test_what_is_not_settled_at_the_end_is_said(ledger: Reducer) -> None:
+    async def main() -> None:
+        handle = client(ledger, stop_limit=0.2)
+        with pytest.raises(Ended, match="1 events were not settled within 0.2 s: they may be lost"):
+            async with handle:
+                await handle.send(Deposit(1, Work()))
+                ledger.freeze()
+                await handle.post(Deposit(2, Work()))
+        ledger.thaw()
+
+    asyncio.run(main())
+
+
+# The loop's end.
+
+
+def test_the_end_comes_after_the_last_state(programs: Path, start_reducer: StartReducer, tmp_path: Path) -> None:
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    (pages / "index.md").write_text("# One\n\n[two](two.md)\n")
+    (pages / "two.md").write_text("# Two\n")
+    with subprocess.Popen(
+        [programs / "loopctl", "serve", pages, "--bind", "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as site:
+        assert site.stdout is not None
+        url = next(word for word in site.stdout.readline().split() if word.startswith("http"))
+        reducer = start_reducer(programs / "loop-reducer", "linkcheck", url)
+        worker = subprocess.Popen([programs / "loop-effect", "linkcheck", "--reducer", reducer.address])
+
+        async def main() -> None:
+            async with Client("linkcheck", reducer.address) as handle:
+                last = None
+                async for state in handle.states():
+                    last = state.seq
+                end = await handle.ended()
+                assert end.seq == last
+                assert "nothing broken" in end.text
+
+        try:
+            asyncio.run(asyncio.wait_for(main(), 30))
+        finally:
+            worker.wait(10)
+            site.terminate()

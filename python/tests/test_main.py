@@ -1,0 +1,181 @@
+"""A worker as a program: options, exit codes, signals, keys, log."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Deposit, Work, all_booked, client
+
+from loop_worker import Client, Configuration, NoReducer, Options, keys
+from loop_worker.address import look_up
+from loop_worker.options import Usage, parse
+from loop_worker.pytest_plugin import StartReducer
+from loop_worker.testing import Reducer
+
+PROGRAM = str(Path(__file__).with_name("ledger_worker.py"))
+
+
+def worker(*words: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, PROGRAM, *words], capture_output=True, text=True, timeout=30, check=False, **more)
+
+
+def test_options_come_from_the_line_then_from_the_environment() -> None:
+    given = {
+        "LOOP_REDUCER": "tcp://a:1,tcp://b:1",
+        "LOOP_CAPACITY": "7",
+        "LOOP_STOP_LIMIT": "20s",
+        "LOOP_GROUP": "x,y",
+        "LOOP_NAME": "",
+    }
+    assert parse([], "w", "orders", given) == Options("tcp://a:1,tcp://b:1", capacity=7, stop_limit=20, groups=["x", "y"])
+    line = ["orders", "--capacity", "9", "--group", "z", "--connect-timeout", "500ms", "--log", "json"]
+    assert parse(line, "w", "orders", given) == Options(
+        "tcp://a:1,tcp://b:1", capacity=9, stop_limit=20, groups=["z"], connect_timeout=0.5, log="json"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--capacity", "0"], "--capacity is '0'; give a number from 1 to 65536"),
+        (["--stop-limit", "5"], "'5' is no time with a unit, such as 500ms, 3s or 2m"),
+        (["--reducer", "host:1"], "'host:1' is no address"),
+        (["--log-level", "loud"], "--log-level is 'loud'; give one of debug, info, notice, warning, error"),
+        (["--colour"], "unrecognized arguments: --colour"),
+    ],
+)
+def test_wrong_usage_says_what_is_wrong(words: list[str], why: str) -> None:
+    with pytest.raises(Usage) as error:
+        parse(words, "w", "orders", {})
+    assert why in str(error.value)
+
+
+def test_wrong_usage_is_64_and_what_cannot_run_is_2(tmp_path: Path) -> None:
+    wrong = worker("--capacity", "none")
+    assert (wrong.returncode, wrong.stderr) == (
+        64, "ledger_worker.py: --capacity is 'none'; give a number from 1 to 65536; see ledger_worker.py --help\n",
+    )  # fmt: skip
+    alone = worker("--reducer", f"ipc://{tmp_path}/none", "--connect-timeout", "100ms")
+    assert alone.returncode == 2
+    assert "nothing listens there; is the address right? (--reducer or LOOP_REDUCER)" in alone.stderr
+    no_group = worker("--group", "payments")
+    assert no_group.returncode == 2
+    assert "there is nothing to run: this worker has effects of the groups default" in no_group.stderr
+
+
+def test_the_log_is_one_object_a_line_if_asked_for(tmp_path: Path) -> None:
+    said = worker("--reducer", f"ipc://{tmp_path}/none", "--connect-timeout", "100ms", "--log", "json").stderr
+    (line,) = said.splitlines()
+    assert json.loads(line)["level"] == "error"
+
+
+def start(*words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen([sys.executable, PROGRAM, *words], stderr=subprocess.PIPE, text=True)
+
+
+async def works(handle: Client) -> None:
+    """A worker is there once a deposit is booked."""
+    await handle.send(Deposit(1, Work()))
+    await all_booked(handle, 1)
+
+
+async def holds(handle: Client) -> None:
+    """The worker holds an effect that does not end."""
+    await handle.send(Deposit(2, Work(milliseconds=60_000)))
+    async for state in handle.states():
+        if state.value["slips"]:
+            return
+
+
+def test_a_second_signal_ends_it_at_once_with_130(ledger: Reducer) -> None:
+    async def main() -> None:
+        async with client(ledger) as handle:
+            process = start("--reducer", ledger.address, "--stop-limit", "1m")
+            await works(handle)
+            await holds(handle)
+            ledger.freeze()
+            process.send_signal(signal.SIGTERM)
+            with pytest.raises(subprocess.TimeoutExpired):
+                await asyncio.to_thread(process.wait, 0.5)
+            process.send_signal(signal.SIGTERM)
+            assert await asyncio.to_thread(process.wait, 10) == 130
+            ledger.thaw()
+
+    asyncio.run(main())
+
+
+def test_a_stop_that_is_not_confirmed_ends_after_its_limit(ledger: Reducer) -> None:
+    async def main() -> None:
+        async with client(ledger) as handle:
+            process = start("--reducer", ledger.address, "--stop-limit", "300ms")
+            await works(handle)
+            await holds(handle)
+            ledger.freeze()
+            process.send_signal(signal.SIGINT)
+            assert await asyncio.to_thread(process.wait, 10) == 0
+            assert process.stderr is not None
+            assert "ended before the reducer has confirmed what was sent; it runs elsewhere" in process.stderr.read()
+            ledger.thaw()
+
+    asyncio.run(main())
+
+
+# Keys.
+
+
+@pytest.fixture
+def folder_of_keys(programs: Path, tmp_path: Path) -> Path:
+    folder = tmp_path / "keys"
+    for name, role in (("main", "reducer"), ("w1", "worker"), ("me", "sender")):
+        more = ["--role", "observer"] if name == "me" else []
+        subprocess.run([programs / "loopctl", "keygen", folder, name, "--role", role, *more], check=True, capture_output=True)
+    return folder
+
+
+def test_with_keys_only_those_who_have_them_take_part(programs: Path, start_reducer: StartReducer, folder_of_keys: Path) -> None:
+    reducer = start_reducer(programs / "loop-reducer", "ledger", "/tmp", "--keys", folder_of_keys)
+    own, server = str(folder_of_keys / "me.key_secret"), str(folder_of_keys / "server.key")
+
+    async def main() -> None:
+        with_keys = ["--key", str(folder_of_keys / "w1.key_secret"), "--reducer-key", server]
+        process = start("--reducer", reducer.address, *with_keys)
+        async with Client("ledger", reducer.address, key=own, reducer_key=server) as handle:
+            await works(handle)
+        process.terminate()
+        assert await asyncio.to_thread(process.wait, 10) == 0
+        async with Client("ledger", reducer.address, connect_timeout=0.3) as stranger:
+            with pytest.raises(NoReducer, match="does not talk without keys; give --key and --reducer-key"):
+                await stranger.send(Deposit(2, Work()))
+
+    asyncio.run(main())
+
+
+def test_a_key_that_others_can_read_is_none(folder_of_keys: Path) -> None:
+    secret, server = folder_of_keys / "w1.key_secret", str(folder_of_keys / "server.key")
+    assert keys.load(secret, server) is not None
+    public = next(line.split('"')[1] for line in Path(server).read_text().splitlines() if "public-key" in line)
+    assert keys.load(secret, public) == keys.load(secret, server)
+    link = folder_of_keys / "link"
+    link.symlink_to(secret)
+    os.chmod(secret, 0o644)
+    for path, why in (
+        (secret, "chmod 600"),
+        (link, "symbolic link"),
+        (folder_of_keys / "none", "cannot be read"),
+        (None, "needs --key"),
+    ):
+        with pytest.raises(Configuration, match=why):
+            keys.load(path, server)
+
+
+def test_each_address_of_a_name_is_tried() -> None:
+    found = asyncio.run(look_up(["tcp://localhost:7710", "tcp://127.0.0.1:7711", "ipc:///x"]))
+    assert found[:3] == ["tcp://127.0.0.1:7710", "tcp://127.0.0.1:7711", "ipc:///x"]

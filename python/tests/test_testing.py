@@ -1,0 +1,151 @@
+"""What users test their bodies with, and what surrounds bodies."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from conftest import Booked, Booking, Deposit, Work, all_booked, clerk, client, options
+
+from loop_worker import BlockingEffect, Case, Configuration, Effect, Fail, Misfit, Retry, Worker
+from loop_worker.testing import Reducer, run
+from loop_worker.worker import Call
+
+
+@dataclass
+class Order:
+    number: str
+    customer: str
+
+
+class Shipped(Case):
+    number: str
+    parcel: str
+
+
+async def ship(order: Order, me: Effect) -> Shipped:
+    if me.failures < 2:
+        raise Retry("the warehouse is closed", after=5)
+    me.progress(0.5, me.key)
+    return Shipped(order.number, "parcel-1")
+
+
+ORDER = Order("1", "Ada")
+
+
+def test_a_body_runs_without_a_reducer() -> None:
+    done = run(ship, ORDER, failures=2)
+    assert done.events == [Shipped("1", "parcel-1")]
+    assert done.progress == [(0.5, "test/0000000000000000/0.1.0")]
+    failed = run(ship, ORDER)
+    assert (failed.events, str(failed.error), failed.retry_after, failed.is_final) == ([], "the warehouse is closed", 5, False)
+
+
+def test_every_kind_of_body_runs() -> None:
+    def plain(order: Order) -> list[Shipped]:
+        return [Shipped(order.number, "a"), Shipped(order.number, "b")]
+
+    def generator(order: Order, me: BlockingEffect) -> Iterator[Shipped]:
+        yield Shipped(order.number, "a")
+        me.send(Shipped(order.number, "b"))
+
+    async def stream(order: Order) -> AsyncIterator[Shipped]:
+        for parcel in "ab":
+            yield Shipped(order.number, parcel)
+
+    for body in (plain, generator, stream):
+        assert run(body, ORDER).events == [Shipped("1", "a"), Shipped("1", "b")]
+
+    def failing(order: Order) -> None:
+        raise Fail("no such order")
+
+    assert run(failing, ORDER).is_final
+
+
+def test_a_body_follows_its_requests_until_it_is_cancelled() -> None:
+    async def follow(order: Order, me: Effect) -> None:
+        async for newest in me.requests():
+            await me.send(Shipped(newest.number, newest.customer))
+
+    assert run(follow, ORDER, updates=[Order("1", "Bob"), Order("1", "Eve")]).events == [
+        Shipped("1", "Ada"), Shipped("1", "Bob"), Shipped("1", "Eve"),
+    ]  # fmt: skip
+
+
+def test_a_cancelled_thread_is_told() -> None:
+    def wait(order: Order, me: BlockingEffect) -> None:
+        while True:
+            me.check()
+
+    assert run(wait, ORDER, cancel_after=0.05).events == []
+
+
+def test_what_cannot_be_sent_is_an_error_in_the_test() -> None:
+    async def bad(order: Order) -> object:
+        return object()
+
+    assert isinstance(run(bad, ORDER).error, Misfit)
+
+
+def test_middleware_surrounds_each_body_in_its_order() -> None:
+    worker = Worker("orders")
+    seen: list[str] = []
+
+    def named(name: str) -> None:
+        @worker.middleware
+        async def around(request: Any, me: Effect, call: Call) -> Any:
+            seen.append(f"{name} before {me.feedback}")
+            result = await call(request, me)
+            seen.append(f"{name} after")
+            return result
+
+    named("outer")
+    named("inner")
+    assert run(ship, ORDER, failures=2, worker=worker).events == [Shipped("1", "parcel-1")]
+    assert seen == ["outer before test", "inner before test", "inner after", "outer after"]
+
+
+def test_a_body_that_cannot_be_registered_is_an_error_at_once() -> None:
+    worker = Worker("orders")
+    worker.effect("ship")(ship)
+    with pytest.raises(Configuration, match="the effect 'ship' has two bodies"):
+        worker.effect("ship")(ship)
+    with pytest.raises(Configuration, match="a body takes the request"):
+        worker.effect("x")(lambda: None)
+
+    async def opaque(request: complex) -> None: ...
+
+    with pytest.raises(Configuration, match="the effect 'y': <class 'complex'> cannot be read"):
+        worker.effect("y")(opaque)
+
+
+def in_a_process(booking: Booking) -> Booked:
+    return Booked(booking.deposit, 0)
+
+
+def test_a_body_runs_in_another_process(ledger: Reducer) -> None:
+    async def main() -> None:
+        with ProcessPoolExecutor(1) as pool:
+            worker = Worker("ledger")
+            worker.effect("book", pool=pool)(in_a_process)
+            async with worker.running(options(ledger)), client(ledger) as handle:
+                await handle.send(Deposit(1, Work()))
+                await all_booked(handle, 1)
+
+    asyncio.run(main())
+
+
+def test_a_request_of_another_type_fails_for_good(ledger: Reducer) -> None:
+    async def body(order: Order) -> None: ...
+
+    async def main() -> None:
+        async with clerk(body).running(options(ledger)), client(ledger) as handle:
+            await handle.send(Deposit(1, Work()))
+            while "not of the type of this body: Order needs 'number'" not in ledger.log:
+                await asyncio.sleep(0.02)
+
+    asyncio.run(main())

@@ -1,0 +1,129 @@
+"""Values of Python types, as Swift's Codable has them."""
+
+from __future__ import annotations
+
+import enum
+import math
+import uuid
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from typing import Annotated, Any
+
+import pytest
+from conftest import ROOT
+
+from loop_worker import Case, Misfit, Tracked, decode, encode
+from loop_worker.values import loads
+
+RFC = (ROOT / "Tests/CBORTests/Vectors/cbor-rfc8949.txt").read_text(encoding="utf-8").splitlines()
+
+
+WHEN = datetime(2020, 1, 1, tzinfo=timezone.utc)
+
+
+class Suit(enum.Enum):
+    HEARTS = "hearts"
+
+
+class Move(Case):
+    from_: int
+    to: int
+
+
+class Put(Case):
+    _0: int
+
+
+class Reset(Case):
+    pass
+
+
+class Renamed(Case, name="somethingElse"):
+    note: str | None = None
+
+
+@dataclass
+class Film:
+    title: str
+    year: int
+    length: float | None = None
+    seen: bool = field(default=False, metadata={"key": "wasSeen"})
+
+
+@dataclass
+class Shelf:
+    films: Annotated[dict[str, Film], Tracked]
+    last: Move | Put | Reset
+    suits: list[Suit]
+    at: datetime
+    id: uuid.UUID
+
+
+@pytest.mark.parametrize(
+    ("value", "digits"),
+    [
+        (Move(1, 2), "a1646d6f7665a262746f026466726f6d01"),
+        (Put(1), "a163707574a1625f3001"),
+        (Reset(), "a1657265736574a0"),
+        (Renamed(), "a16d736f6d657468696e67456c7365a0"),
+        (Film("M", 1931), "a3647965617219078b657469746c65614d677761735365656ef4"),
+        (Suit.HEARTS, "66686561727473"),
+        (-1, "20"),
+        (1.0, "f93c00"),
+        (1.1, "fb3ff199999999999a"),
+        (100000.0, "fa47c35000"),
+        (math.nan, "f97e00"),
+        ({1000: "a", "b": 1, -1: 2}, "a31903e8616120026162" + "01"),
+        ({"b", "a", "aa"}, "8361616162626161"),
+        (b"\1\2", "420102"),
+        ([1, None, True], "8301f6f5"),
+        (datetime(2001, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=1.5), "f93e00"),
+        (uuid.UUID("00112233-4455-6677-8899-aabbccddeeff"), "7824" + b"00112233-4455-6677-8899-AABBCCDDEEFF".hex()),
+        (2**64 - 1, "1bffffffffffffffff"),
+    ],
+)
+def test_a_value_has_the_bytes_of_the_deterministic_encoding(value: object, digits: str) -> None:
+    assert encode(value).hex() == digits
+
+
+def test_typed_values_are_read_as_they_were_written() -> None:
+    shelf = Shelf({"b": Film("M", 1931, 1.5), "a": Film("N", 1922)}, Put(3), [Suit.HEARTS], WHEN, uuid.UUID(int=7))
+    assert decode(encode(shelf), Shelf) == shelf
+    # A tracked dictionary keeps its order, as an array of keys and values.
+    assert loads(encode(shelf))["films"][::2] == ["b", "a"]
+    assert decode(encode([Move(1, 2), Reset()]), list[Move | Reset]) == [Move(1, 2), Reset()]
+    assert decode(encode({"a": 1}), dict[str, int]) == {"a": 1}
+    assert decode(encode(None), int | None) is None
+    assert decode(encode({"title": "M", "year": 1, "unknown": 5}), Film) == Film("M", 1)
+    assert decode(encode(5), Any) == 5
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "why"),
+    [
+        ({"title": 5, "year": 1}, Film, "at title: expected text, found 5"),
+        ({"title": "M"}, Film, "Film needs 'year', and there is 'title'"),
+        ({"films": [], "last": {"jump": {}}}, Shelf, "at last: expected one of the cases move, put, reset, found {'jump': {}}"),
+        ([1, "a"], list[int], "at 1: expected an integer, found 'a'"),
+        ("spades", Suit, "expected one of 'hearts', found 'spades'"),
+        (True, int, "expected an integer, found True"),
+        ("x", uuid.UUID, "expected a UUID, found 'x'"),
+    ],
+)
+def test_what_does_not_fit_is_named_with_its_place(value: object, kind: Any, why: str) -> None:
+    with pytest.raises(Misfit) as error:
+        decode(encode(value), kind)
+    assert str(error.value) == why
+
+
+def test_what_cannot_be_sent_is_named() -> None:
+    with pytest.raises(Misfit, match="object cannot be sent"):
+        encode(object())
+    with pytest.raises(Misfit, match="does not fit into 64 bits"):
+        encode(2**64)
+
+
+def test_damaged_bytes_are_an_error() -> None:
+    for data in (b"", b"\xa1", b"\x5b\xff\xff\xff\xff\xff\xff\xff\xff", b"\xff"):
+        with pytest.raises(Misfit):
+            loads(data)

@@ -1,0 +1,362 @@
+"""Workers with a real reducer: nothing is lost, doubled or stale, whatever is killed, frozen or cut."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import (
+    SILENCE,
+    Begun,
+    Booked,
+    Booking,
+    Cancel,
+    Deposit,
+    Ledger,
+    Receipt,
+    Work,
+    all_booked,
+    book,
+    clerk,
+    client,
+    options,
+)
+
+from loop_worker import BlockingEffect, Client, Effect, Fail, Options, Retry, wire
+from loop_worker.node import Node
+from loop_worker.pytest_plugin import StartReducer
+from loop_worker.testing import Reducer, until
+
+PROGRAM = Path(__file__).with_name("ledger_worker.py")
+
+
+def process(reducer: Reducer, *words: str, **variables: str) -> subprocess.Popen[bytes]:
+    """A worker as a process of its own."""
+    environment = {**os.environ, "LOOP_REDUCER": reducer.address, **variables}
+    return subprocess.Popen([sys.executable, str(PROGRAM), *words], env=environment)
+
+
+async def deposit(handle: Any, count: int, work: Work, first: int = 1) -> None:
+    await asyncio.gather(*(handle.send(Deposit(number, work)) for number in range(first, first + count)))
+
+
+def test_effects_run_and_failures_are_tried_again(ledger: Reducer) -> None:
+    async def main() -> None:
+        async with clerk().running(options(ledger)), client(ledger) as handle:
+            await handle.send(Deposit(1, Work()))
+            assert await handle.ask(Deposit(2, Work(failures=2)), Receipt) in (Receipt(2, 2), Receipt(2, 1))
+            found = await all_booked(handle, 2)
+            assert found.is_sound
+            assert found.resumed == 2
+
+    asyncio.run(main())
+
+
+def test_a_cancelled_effect_stops_and_none_of_its_later_events_is_applied(ledger: Reducer) -> None:
+    stopped = []
+
+    async def body(booking: Booking, me: Effect) -> Booked:
+        try:
+            return await book(booking, me)
+        except asyncio.CancelledError:
+            stopped.append(booking.deposit)
+            raise
+
+    async def main() -> None:
+        async with clerk(body).running(options(ledger)) as running, client(ledger) as handle:
+            await handle.send(Deposit(1, Work(milliseconds=60_000)))
+            await until(lambda: len(running.machine.running) == 1)
+            await handle.send(Cancel(2, 1))
+            await until(lambda: stopped == [1])
+            found = await all_booked(handle, 0)
+            assert found.is_sound
+
+    asyncio.run(main())
+
+
+def test_attempts_go_on_while_the_reducer_is_killed_and_started_again(ledger: Reducer) -> None:
+    async def main() -> None:
+        async with clerk().running(options(ledger, capacity=64)) as running, client(ledger) as handle:
+            await deposit(handle, 40, Work(milliseconds=1500))
+            await until(lambda: len(running.machine.running) == 40)
+            ledger.kill()
+            await handle.post(Deposit(41, Work()))
+            await asyncio.to_thread(ledger.start)
+            found = await all_booked(handle, 41)
+            assert found.is_sound
+            # The reducer has adopted the attempts: none began a second time.
+            assert found.resumed == 0
+            assert running.machine.epoch.number == 2
+
+    asyncio.run(main())
+
+
+def test_nothing_is_lost_while_the_reducer_is_killed_again_and_again(ledger: Reducer) -> None:
+    async def main() -> None:
+        async with clerk().running(options(ledger, capacity=64)), client(ledger) as handle:
+            done = asyncio.ensure_future(deposit(handle, 400, Work(milliseconds=5)))
+            for _ in range(3):
+                await asyncio.sleep(0.3)
+                ledger.kill()
+                await asyncio.to_thread(ledger.start)
+            await done
+            assert (await all_booked(handle, 400)).is_sound
+
+    asyncio.run(main())
+
+
+def test_a_reducer_that_was_frozen_finds_its_worker_again(ledger: Reducer) -> None:
+    async def main() -> None:
+        async with clerk().running(options(ledger)), client(ledger) as handle:
+            await deposit(handle, 8, Work(milliseconds=500))
+            ledger.freeze()
+            await asyncio.sleep(1.5)
+            ledger.thaw()
+            assert (await all_booked(handle, 8)).is_sound
+
+    asyncio.run(main())
+
+
+def test_a_worker_frozen_beyond_its_lease_does_no_harm(ledger: Reducer) -> None:
+    """Its effects run on the other worker; what it sends when it wakes is refused."""
+    frozen = process(ledger, "--name", "frozen")
+    try:
+
+        async def main() -> None:
+            async with client(ledger) as handle:
+                await deposit(handle, 8, Work(milliseconds=300))
+
+                def begun() -> bool:
+                    found = subprocess.run(
+                        [LOOPCTL, "status", "--json", "--reducer", ledger.address], capture_output=True, check=True
+                    )
+                    return b'"running":8' in found.stdout.replace(b" ", b"")
+
+                await asyncio.to_thread(wait_until, begun)
+                frozen.send_signal(signal.SIGSTOP)
+                async with clerk().running(options(ledger)):
+                    found = await all_booked(handle, 8)
+                    assert found.is_sound
+                    frozen.send_signal(signal.SIGCONT)
+                    await deposit(handle, 40, Work(milliseconds=20), first=100)
+                    found = await all_booked(handle, 48)
+                    assert found.is_sound
+
+        asyncio.run(main())
+    finally:
+        frozen.send_signal(signal.SIGCONT)
+        frozen.terminate()
+        assert frozen.wait(10) == 0
+
+
+LOOPCTL = ""
+
+
+@pytest.fixture(autouse=True)
+def _loopctl(programs: Path) -> None:
+    global LOOPCTL
+    LOOPCTL = str(programs / "loopctl")
+
+
+def wait_until(condition: Any, limit: float = 20) -> None:
+    end = time.monotonic() + limit
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_worker_that_is_killed_loses_its_effects_to_another(ledger: Reducer) -> None:
+    async def main() -> None:
+        async with client(ledger) as handle:
+            killed = process(ledger)
+            await deposit(handle, 8, Work(milliseconds=400))
+            await until_begun(handle, 8)
+            killed.kill()
+            killed.wait()
+            async with clerk().running(options(ledger)):
+                found = await all_booked(handle, 8)
+                assert found.is_sound
+                assert found.resumed == 8
+
+    asyncio.run(main())
+
+
+async def until_begun(handle: Any, count: int) -> None:
+    async for state in handle.states():
+        if len(state.value["slips"]) == count:
+            return
+
+
+def test_a_stopped_worker_hands_its_effects_back_at_once(ledger: Reducer) -> None:
+    async def main() -> None:
+        async with client(ledger) as handle:
+            stopped = process(ledger)
+            await deposit(handle, 8, Work(milliseconds=1000))
+            await until_begun(handle, 8)
+            stopped.terminate()
+            assert await asyncio.to_thread(stopped.wait, 10) == 0
+            assert "silent" not in ledger.log
+            async with clerk().running(options(ledger)):
+                assert (await all_booked(handle, 8)).is_sound
+
+    asyncio.run(main())
+
+
+def test_another_reducer_takes_over(programs: Path, start_reducer: StartReducer, tmp_path: Path) -> None:
+    journal = str(tmp_path / "shared")
+
+    async def main() -> None:
+        first = start_reducer(programs / "loop-reducer", "ledger", "/tmp", "--silence-limit", SILENCE, "--journal", journal)
+        words = [programs / "loop-reducer", "ledger", "/tmp", "--silence-limit", SILENCE, "--standby", "--journal", journal]
+        second = start_reducer(*words, until="waiting for it")
+        both = f"{first.address},{second.address}"
+        async with clerk().running(Options(reducer=both, capacity=64)) as running, Client("ledger", both) as handle:
+            await deposit(handle, 30, Work(milliseconds=1000))
+            await until(lambda: len(running.machine.running) == 30)
+            first.kill()
+            found = await all_booked(handle, 30)
+            assert found.is_sound
+            assert found.resumed == 0
+            assert running.machine.place == second.address
+
+    asyncio.run(main())
+
+
+def test_nothing_is_lost_when_a_third_of_all_frames_is(ledger: Reducer, monkeypatch: pytest.MonkeyPatch) -> None:
+    dice = random.Random(7)
+    real_read, real_tell, real_send = wire.read, Node.tell, Node._send_batches
+
+    def read(data: bytes, at: int = 0) -> Any:
+        if dice.random() < 0.3:
+            raise wire.Malformed("lost on the way")
+        return real_read(data, at)
+
+    def tell(self: Node, data: bytes) -> None:
+        if dice.random() > 0.3:
+            real_tell(self, data)
+
+    def send_batches(self: Node) -> bool:
+        if dice.random() < 0.3:
+            return self.machine.next_batch() is not None
+        return real_send(self)
+
+    monkeypatch.setattr(wire, "read", read)
+    monkeypatch.setattr(Node, "tell", tell)
+    monkeypatch.setattr(Node, "_send_batches", send_batches)
+
+    async def main() -> None:
+        async with clerk().running(options(ledger)), client(ledger) as handle:
+            for start in range(0, 60, 6):
+                await deposit(handle, 6, Work(milliseconds=5), first=1 + start)
+            assert (await all_booked(handle, 60)).is_sound
+
+    asyncio.run(main())
+
+
+def test_plain_functions_run_in_threads(ledger: Reducer) -> None:
+    threads = set()
+
+    def body(booking: Booking, me: BlockingEffect) -> Booked:
+        threads.add(threading.current_thread().name)
+        slip = booking.deposit
+        me.send(Begun(booking.deposit, slip))
+        me.progress(0.5, "half")
+        return Booked(booking.deposit, slip)
+
+    async def main() -> None:
+        async with clerk(body).running(options(ledger)), client(ledger) as handle:
+            await deposit(handle, 20, Work())
+            assert (await all_booked(handle, 20)).is_sound
+        assert all(name.startswith("effect") for name in threads)
+
+    asyncio.run(main())
+
+
+def test_a_thread_learns_that_its_effect_is_cancelled(ledger: Reducer) -> None:
+    ended = threading.Event()
+
+    def body(booking: Booking, me: BlockingEffect) -> None:
+        me.send(Begun(booking.deposit, 1))
+        try:
+            while True:
+                me.check()
+                time.sleep(0.01)
+        finally:
+            ended.set()
+
+    async def main() -> None:
+        async with clerk(body).running(options(ledger)) as running, client(ledger) as handle:
+            await handle.send(Deposit(1, Work()))
+            await until(lambda: len(running.machine.running) == 1)
+            await handle.send(Cancel(2, 1))
+            assert await asyncio.to_thread(ended.wait, 10)
+
+    asyncio.run(main())
+
+
+def test_generators_send_each_event(ledger: Reducer) -> None:
+    async def body(booking: Booking) -> AsyncIterator[Begun | Booked]:
+        yield Begun(booking.deposit, 5)
+        yield Booked(booking.deposit, 5)
+
+    def blocking(booking: Booking) -> Iterator[Begun | Booked]:
+        yield Begun(booking.deposit, 5)
+        yield Booked(booking.deposit, 5)
+
+    async def main(of: Any, first: int) -> None:
+        async with clerk(of).running(options(ledger)), client(ledger) as handle:
+            await deposit(handle, 5, Work(), first)
+            assert (await all_booked(handle, first + 4)).is_sound
+
+    asyncio.run(main(body, 1))
+    asyncio.run(main(blocking, 6))
+
+
+def test_fail_is_final_and_retry_names_a_delay(ledger: Reducer) -> None:
+    tries: list[tuple[int, float]] = []
+
+    async def body(booking: Booking, me: Effect) -> Booked:
+        tries.append((booking.deposit, time.monotonic()))
+        if booking.deposit == 1:
+            raise Fail("never")
+        if me.failures == 0:
+            raise Retry("later", after=0.7)
+        await me.send(Begun(booking.deposit, 1))
+        return Booked(booking.deposit, 1)
+
+    async def main() -> None:
+        async with clerk(body).running(options(ledger)), client(ledger) as handle:
+            await deposit(handle, 2, Work())
+            async for state in handle.states(Ledger):
+                if state.value.booked_count == 1:
+                    break
+        assert [number for number, _ in tries if number == 1] == [1]
+        first, second = [at for number, at in tries if number == 2]
+        assert second - first >= 0.7
+        assert "never" in ledger.log
+
+    asyncio.run(main())
+
+
+def test_an_unknown_feedback_is_named_in_the_log(ledger: Reducer, caplog: pytest.LogCaptureFixture) -> None:
+    worker = clerk()
+
+    @worker.effect("boook")
+    async def misspelt(request: Any) -> None: ...
+
+    async def main() -> None:
+        async with worker.running(options(ledger)):
+            await until(lambda: "boook" in caplog.text)
+
+    asyncio.run(main())
+    assert "the loop has no feedback 'boook'; it has book, hold" in caplog.text
