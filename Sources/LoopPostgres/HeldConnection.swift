@@ -96,7 +96,7 @@ final class HeldConnection: Sendable {
             return result
         } catch {
             session.withValue { $0.drop() }
-            let error = error.ofKnownJournal
+            let error = error.ofExpectedJournal
             end(provenAt: nil, failure: error)
             throw error
         }

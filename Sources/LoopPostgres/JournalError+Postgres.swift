@@ -93,8 +93,9 @@ extension JournalError {
         "look after the database; a reducer that has led, or has --standby or --wait, tries again"
     }
 
-    /// The error for a process that has led or followed the journal. Missing tables may come back, so that error is not final.
-    var ofKnownJournal: JournalError {
+    /// The error for a process that has led or followed the journal, or waits for it. Missing tables may come, so that error is not
+    /// final.
+    var ofExpectedJournal: JournalError {
         var error = self
         if fault.reason == .noTables { error.kind = .unreachable }
         return error

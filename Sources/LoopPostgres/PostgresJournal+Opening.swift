@@ -15,8 +15,8 @@ extension PostgresJournal {
     ///   - newHistory: a random history, used only if a new journal is made.
     ///   - memory: what this process remembers of earlier openings of the journal.
     ///   - renews: whether to renew the lease. False is for tests of a holder that is frozen.
-    /// - Throws: `JournalError` of kind `.locked` if another process has the journal. `.foreign` if the tables are missing or of
-    ///   another version. `.corrupt` if acknowledged records are missing or damaged. `.unreachable` if the database does not
+    /// - Throws: `JournalError` of kind `.locked` if another process has the journal. `.foreign` if the tables are of another version, or
+    ///   if they are missing and it does not wait. `.corrupt` if acknowledged records are missing or damaged. `.unreachable` if the database does not
     ///   answer.
     package static func open(
         _ url: ConnectionString, _ opening: JournalPlace.Opening, newHistory: History, memory: JournalMemory,
@@ -38,8 +38,8 @@ extension PostgresJournal {
                 do throws(JournalError) {
                     return try openOnce(takeover)
                 } catch {
-                    let isKnown = memory.withState { $0.known != nil }
-                    try takeover.waitOut(isKnown ? error.ofKnownJournal : error)
+                    let isExpected = opening.waits || memory.withState { $0.known != nil }
+                    try takeover.waitOut(isExpected ? error.ofExpectedJournal : error)
                 }
             }
         } catch {

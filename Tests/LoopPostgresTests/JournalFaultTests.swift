@@ -154,6 +154,16 @@ extension Member {
         await leader.stop()
     }
 
+    @Test func `is that there are no tables, until someone makes them`() async throws {
+        let url = try database.makeDatabase()
+        let member = try Member(url)
+        let report = try await member.fault(.noTables)
+        #expect(report.notReadyBecause?.contains("loopctl journal init") == true)
+        try PostgresSchema.create(url)
+        _ = try await member.status { $0.isReady }
+        await member.stop()
+    }
+
     @Test func `is that the state is being rebuilt, and how far that is`() async throws {
         let first = try Member(test.url)
         for _ in 0..<60 { _ = try await first.send().value }

@@ -8,6 +8,9 @@ package struct ServiceManager: Hashable, Sendable {
     /// How long it waits for a sign of life before it ends the process, or nil if it waits for none.
     let watchdog: Duration?
 
+    /// The variables by which it names itself.
+    package static let variables = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"]
+
     /// Reads `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`.
     /// - Returns: nil if no service manager wants to be told anything by this process.
     package init?(environment: [String: String], processID: Int32 = System.processID) {
@@ -26,13 +29,16 @@ package struct ServiceManager: Hashable, Sendable {
     func tell(_ lines: [String]) throws(SystemError) {
         try Sockets.send(Array(lines.joined(separator: "\n").utf8), toUnixSocket: socket)
     }
+
+    /// Says that the node begins to stop. If that cannot be said, the manager notices the end of the process.
+    func tellStopping() { try? tell(["STOPPING=1"]) }
 }
 
 /// Tells the service manager that the node has started, how it is, and that its thread takes turns.
 ///
 /// `READY=1` is sent when the node's thread answers for the first time: the process runs, though it may wait for its journal or
 /// its reducer. `STATUS` says whether it does its work. `WATCHDOG=1` follows each answer of the node's thread, so that a node that is
-/// stuck is started again.
+/// stuck is started again. The node itself sends `STOPPING=1` when it begins to stop.
 final class ServiceNotice: Sendable {
     private let thread: WatchThread
 

@@ -87,7 +87,7 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
     func run(onEnd: @escaping @Sendable (Result<NodeEnd, any Error>) -> Void) async throws -> NodeEnd {
         if let mistake = definition.allFeedbacks.firstMistake() { throw NodeError.definition(mistake) }
         let (definition, configuration, reducer, gate) = (definition, configuration, reducer, gate)
-        return try await NodeThread.run("loop-effect", stop: { gate.requestStop() }, onEnd: onEnd) {
+        return try await NodeThread.run("loop-effect", stop: { [self] in stop() }, onEnd: onEnd) {
             let now = SystemClock.monotonic
             let fingerprint = DefinitionFingerprint(of: definition)
             let groups = PlacedGroups(placements: definition.allFeedbacks.map(\.placement.group))
@@ -137,7 +137,10 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
     }
 
     /// Hands all effects back, then ends `run`.
-    public func stop() { gate.requestStop() }
+    public func stop() {
+        configuration.serviceManager?.tellStopping()
+        gate.requestStop()
+    }
 
     /// Ends `run` with `NodeKilled`: nothing is handed back, and the reducer is not informed. Bodies of effects are cancelled,
     /// and what they still send is refused.

@@ -60,6 +60,7 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
     /// Ends `run` after the present turn. While the node waits for its journal, ends it at once and without taking the journal;
     /// during a replay, before the next record. Workers continue with their effects, and wait for the reducer to come back.
     public func stop() {
+        configuration.serviceManager?.tellStopping()
         isStopping.withLock { $0 = true }
         mailbox.post(.stop)
     }
@@ -68,7 +69,8 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
     /// process are cancelled, and what they still send is refused. When `run` has ended, the addresses and the journal are free.
     package func kill() {
         killSwitch.kill()
-        stop()
+        isStopping.withLock { $0 = true }
+        mailbox.post(.stop)
     }
 
     /// Checks that names are unique, that requests for workers can be encoded, and that timers and schedules run in

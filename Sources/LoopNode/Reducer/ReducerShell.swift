@@ -137,6 +137,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             isBusy = turn.hasWork
             guard let outcome = turn.outcome else { continue }
             let now = SystemClock.monotonic
+            if endsAt == nil { host.configuration.serviceManager?.tellStopping() }
             let ends = endsAt ?? now + host.configuration.shutdownGracePeriod
             endsAt = ends
             if now >= ends || leader?.machine.memberCount(besides: leader?.local?.peer) == 0 {

@@ -62,7 +62,7 @@ import Testing
             "LOOP_BIND": "tcp://*:1", "LOOP_STANDBY": "1", "LOOP_WAIT": "1", "LOOP_JOURNAL": "memory",
             "LOOP_GROUP": "gpu", "LOOP_HTTP": "127.0.0.1:9710", "LOOP_HTTP_TOKEN": "token",
             "LOOP_ADVERTISE": "tcp://a:1", "LOOP_NAME": "w", "LOOP_INSECURE": "1", "LOOP_CAPACITY": "9",
-            "LOOP_JSON": "-",
+            "LOOP_JSON": "-", "NOTIFY_SOCKET": "/run/notify", "WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "7",
         ]) { $1 }
         let plan = try UpPlan(upRequest(["up", "own"]), claimed: nil, folder: "/", environment: own)
         #expect(plan.environment == kept.merging(["LOOP_LOG_LEVEL": "notice"]) { $1 })

@@ -36,6 +36,9 @@ private final class NoticeSocket: Sendable {
         return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
+    /// Waits until it is told that the node stops.
+    func waitForStop() { while next() != ["STOPPING=1"] {} }
+
     /// Whether a message comes within a time.
     func hears(within milliseconds: Int32) -> Bool {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -65,6 +68,7 @@ private final class NoticeSocket: Sendable {
         let next = try await NodeThread.run("notices") { socket.next() }
         #expect(next == ["READY=1", "WATCHDOG=1"])
         node.stop()
+        try await NodeThread.run("notices") { socket.waitForStop() }
         _ = try await run.value
     }
 
@@ -78,7 +82,24 @@ private final class NoticeSocket: Sendable {
         #expect(first.first == "READY=1")
         #expect(first.last?.hasPrefix("STATUS=") == true && first.last?.contains("\(address)") == true, "\(first)")
         worker.stop()
+        try await NodeThread.run("notices") { socket.waitForStop() }
         _ = try await run.value
+    }
+
+    @Test func `is told that a reducer stops because its loop has ended`() async throws {
+        let (socket, address) = (try NoticeSocket(), ipcAddress())
+        var configuration = ReducerNodeConfiguration(bind: try BindAddress(address), journal: .memory, log: .silent)
+        configuration.serviceManager = try socket.manager()
+        let node = try ReducerNode(Jobs(), configuration: configuration)
+        let run = Task { try await node.run() }
+        let worker = try EffectNode(
+            Jobs(), configuration: EffectNodeConfiguration(reducer: address, name: "w", log: .silent))
+        let work = Task { try await worker.run() }
+        let remote = try RemoteLoop(Jobs.self, reducer: address, log: .silent)
+        _ = try await remote.send(.add(1))
+        try await NodeThread.run("notices") { socket.waitForStop() }
+        _ = try await (run.value, work.value)
+        await remote.close()
     }
 
     /// A node whose thread answers as long as it is told to.

@@ -71,11 +71,13 @@ struct UpPlan: Equatable, Sendable {
     }
 
     /// Variables that the processes do not get, because `up` has read them itself or decides about them. A worker with the key of
-    /// another loop, or a standby as the reducer, would wait for ever, and several processes cannot listen at one address.
+    /// another loop, or a standby as the reducer, would wait for ever, and several processes cannot listen at one address. A service
+    /// manager has started `up`, and not its processes.
     private static let ownVariables: Set<String> = {
         let declarations = (UpCommand.groups.flatMap(\.options) + AddressOptions.all.map { $0.declaration })
         return Set(declarations.compactMap(\.environment))
             .union(["LOOP_STANDBY", "LOOP_ADVERTISE", "LOOP_NAME", "LOOP_GROUP", "LOOP_HTTP", "LOOP_HTTP_TOKEN"])
+            .union(ServiceManager.variables)
     }()
 
     /// A journal's name without its password. If it cannot be read, the reducer refuses it.
