@@ -22,8 +22,8 @@ final class HeldConnection: Sendable {
         var provenAt: MonotonicTime
         /// When the newest write was sent.
         var sentAt: MonotonicTime
-        /// The age of the oldest transaction of the database at the last look.
-        var oldestTransaction = Duration.zero
+        /// What the last look has shown.
+        var database: DatabaseFigures?
         /// Appends that were sent, with outcomes that were not taken.
         var sent: [(link: ChainLink, at: MonotonicTime)] = []
         /// Committed appends that the reducer's thread does not know of yet.
@@ -217,7 +217,7 @@ final class HeldConnection: Sendable {
     /// The lease, with its duration and its newest proof.
     var heldLease: JournalLease {
         turn.withLock {
-            JournalLease(duration: lease, provenAt: $0.provenAt, oldestTransaction: $0.oldestTransaction)
+            JournalLease(duration: lease, provenAt: $0.provenAt, database: $0.database)
         }
     }
 
@@ -276,27 +276,48 @@ final class HeldConnection: Sendable {
         }
     }
 
-    /// How often it looks for long transactions.
+    /// How often it looks at the database.
     private static let looksEvery = Duration.seconds(30)
 
-    /// Finds the age of the oldest transaction that keeps dead rows of this database, as far as this role may see it. A refusal
-    /// does not end the term.
-    private func lookForLongTransactions() throws(JournalError) {
-        let operation = "look for long transactions"
-        let seconds = try use(operation) { session throws(JournalError) -> Int64? in
+    /// Asks the database how it is, as far as this role may see it. A refusal does not end the term.
+    private func look() throws(JournalError) {
+        let operation = "look at the database"
+        let figures = try use(operation) { session throws(JournalError) -> DatabaseFigures in
+            var figures = DatabaseFigures(hosts: (0..<url.hostCount).map { url.only($0).hostName }, host: host)
             do throws(PostgresError) {
-                let limit = session.limit
-                return try session.connection.run(Self.oldestTransaction, [], operation, within: limit).integer(0, 0)
+                let found = try session.connection.run(
+                    Self.figures, [.integer(journalID)], operation, within: session.limit)
+                figures.oldestTransaction = found.integer(0, 0).map { .seconds(max(0, $0)) }
+                figures.tableBytes = found.integer(0, 1)
+                figures.deadRows = found.integer(0, 2)
+                figures.syncStandbys = found.integer(0, 3)
+                figures.oldestSeq = found.integer(0, 4)
             } catch {
-                if error.kind == .refused { return nil }
-                throw session.failure(operation, error)
+                if error.kind != .refused { throw session.failure(operation, error) }
             }
+            return figures
         }
-        turn.withLock { $0.oldestTransaction = .seconds(max(0, seconds ?? 0)) }
+        turn.withLock { $0.database = figures }
     }
 
-    static let oldestTransaction =
+    /// The age of the oldest transaction that keeps dead rows of this database, and the other figures. They come from the catalogue and
+    /// from statistics, because a function that opened a table would wait for its locks.
+    private static let figures =
         """
+        SELECT (\(oldestTransaction)),
+            (SELECT sum(own.relpages::bigint + coalesce(toast.relpages, 0))::bigint * current_setting('block_size')::bigint
+                FROM pg_class AS own LEFT JOIN pg_class AS toast ON toast.oid = own.reltoastrelid
+                WHERE starts_with(own.relname::text, 'loop_') AND own.relnamespace = journal.relnamespace),
+            (SELECT sum(pg_stat_get_dead_tuples(oid))::bigint FROM pg_class
+                WHERE relname IN ('loop_journal', 'loop_renewal') AND relnamespace = journal.relnamespace),
+            CASE WHEN pg_has_role('pg_read_all_stats', 'USAGE') THEN
+                (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')) END,
+            (SELECT trimmed_seq FROM loop_journal WHERE id = $1)
+        FROM pg_class AS journal WHERE oid = 'loop_journal'::regclass
+        """
+
+    /// The age in seconds of the oldest transaction that keeps dead rows of this database, as far as the role sees it.
+    static let oldestTransaction = """
         SELECT coalesce(extract(epoch FROM max(age))::bigint, 0) FROM (
             SELECT now() - xact_start AS age FROM pg_stat_activity
                 WHERE datname = current_database() AND backend_xmin IS NOT NULL AND pid <> pg_backend_pid()
@@ -323,7 +344,7 @@ final class HeldConnection: Sendable {
             try? renew()
             if SystemClock.monotonic >= looksAt {
                 looksAt = SystemClock.monotonic + Self.looksEvery
-                try? lookForLongTransactions()
+                try? look()
             }
         }
     }

@@ -13,6 +13,10 @@ import Testing
             return []
         }
         #expect(others == 0)
+        if selection == EffectSelection() {
+            let waiting = Dictionary(grouping: effects.filter { $0.state == .waiting }, by: \.reason.rawValue)
+            #expect(bench.machine.status().feedbacks.first?.waitReasons ?? [:] == waiting.mapValues(\.count))
+        }
         return effects
     }
 
@@ -56,6 +60,7 @@ import Testing
         let worker = bench.join(alice)
         #expect(try list(&bench).map(\.waitMilliseconds) == [nil, nil])
         #expect(bench.machine.status().feedbacks.map(\.oldestWaitMilliseconds) == [nil])
+        #expect(bench.machine.effectFigures.map(\.waits.sum) == [3])
         // What is tried again waits anew.
         let grant = try #require(bench.machine.status().feedbacks.first?.running == 2 ? list(&bench).first : nil)
         let id = try #require(EffectID(grant.effect))
@@ -65,6 +70,10 @@ import Testing
         _ = bench.push(bench.batch(worker, from: 1, [failed]))
         bench.turn(after: 700)
         #expect(try list(&bench, EffectSelection(effect: grant.effect)).map(\.waitMilliseconds) == [700])
+        // The time until a next try is no wait for a worker.
+        #expect(bench.wait(for: 60_000, worker, alice).grants.count == 1)
+        let figures = try #require(bench.machine.effectFigures.first)
+        #expect(figures.waits.sum == 3 && figures.ends == [.failed: 1] && figures.completed == 0)
     }
 
     @Test func `says that the workers are full`() throws {

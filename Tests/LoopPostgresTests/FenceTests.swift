@@ -91,6 +91,30 @@ import Testing
         // Its first look for long transactions is refused.
         while try test.run("SELECT max(number) FROM loop_renewal") ?? 0 < before + 3 { try holder.append([]) }
         try holder.append([record(1)])
+        #expect(holder.lease?.database?.oldestTransaction == nil)
+    }
+
+    @Test func `who keeps it also says how the database is`() async throws {
+        let first = try test.open()
+        try first.append([record(1)])
+        first.close()
+        try test.run("VACUUM loop_batch")
+        var other = try PostgresConnection(test.url, within: TestJournal.limit)
+        _ = try other.run("BEGIN ISOLATION LEVEL REPEATABLE READ", "test", within: TestJournal.limit)
+        _ = try other.run("SELECT count(*) FROM loop_batch", "test", within: TestJournal.limit)
+        try await test.wait(
+            until:
+                "SELECT (now() - xact_start > '1 s')::int::bigint FROM pg_stat_activity WHERE xact_start IS NOT NULL AND backend_xmin IS NOT NULL AND datname = current_database() ORDER BY xact_start LIMIT 1"
+        )
+        let holder = try test.open()
+        defer { holder.close() }
+        while holder.lease?.database == nil { await Task.yield() }
+        let figures = try #require(holder.lease?.database)
+        #expect(try #require(figures.oldestTransaction) >= .seconds(1))
+        #expect(try #require(figures.tableBytes) >= 8192)
+        #expect(figures.deadRows != nil && figures.syncStandbys == 0 && figures.oldestSeq == 0)
+        #expect(figures.hosts.count == 1 && figures.host == 0)
+        other.drop()
     }
 
     @Test func `who leaves it to the next one at once when it closes`() throws {

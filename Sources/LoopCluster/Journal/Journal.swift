@@ -205,14 +205,38 @@ package struct JournalLease: Equatable, Sendable {
     /// The start of the newest commit that proved that this process owns the journal.
     package var provenAt: MonotonicTime
 
-    /// How long the oldest transaction of the database has been open. The database keeps dead rows until that transaction ends.
-    package var oldestTransaction: Duration
+    /// What the last look at the database has shown, or nil before the first one.
+    package var database: DatabaseFigures?
 
     /// Creates a lease from its parts.
-    package init(duration: Duration, provenAt: MonotonicTime, oldestTransaction: Duration = .zero) {
+    package init(duration: Duration, provenAt: MonotonicTime, database: DatabaseFigures? = nil) {
         self.duration = duration
         self.provenAt = provenAt
-        self.oldestTransaction = oldestTransaction
+        self.database = database
+    }
+}
+
+/// What one look at a database has shown. A figure is nil if this process may not see it.
+package struct DatabaseFigures: Equatable, Sendable {
+    /// How long the oldest transaction of the database has been open. The database keeps dead rows until that transaction ends.
+    package var oldestTransaction: Duration?
+    /// The size in bytes of all tables of journals and their indexes, when they were last vacuumed or analyzed.
+    package var tableBytes: Int64?
+    /// How many dead versions the rows have by which reducers lead, as the database estimates.
+    package var deadRows: Int64?
+    /// How many standbys confirm commits.
+    package var syncStandbys: Int64?
+    /// The seq of the oldest state that the journal can show; 0 if nothing was trimmed.
+    package var oldestSeq: Int64?
+    /// The hosts in the URL, in their order.
+    package var hosts: [String]
+    /// The number of the host in use, from 0.
+    package var host: Int
+
+    /// Creates figures that are not known yet.
+    package init(hosts: [String], host: Int) {
+        self.hosts = hosts
+        self.host = host
     }
 }
 

@@ -258,9 +258,7 @@ extension ReducerMachine {
 
     /// Counts an effect that has completed, by its end or by its own event.
     private mutating func countCompleted(_ effect: EffectID, by session: SessionID) {
-        let feedback = Int(effect.feedback)
-        while completedCounts.count <= feedback { completedCounts.append(0) }
-        completedCounts[feedback] += 1
+        dispatch.countCompleted(effect)
         admission.members.countCompleted(by: session)
     }
 

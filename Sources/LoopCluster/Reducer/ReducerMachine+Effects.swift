@@ -35,7 +35,7 @@ extension ReducerMachine {
         var room = Self.requestBytesMax
         let effects = listed.map { id, place, state in
             let effect = journaled.effects[at: place]
-            let (reason, text) = reason(of: id, at: place, state)
+            let (reason, text) = reason(of: id, at: place, state) ?? reasonByWorkers(id)
             room -= effect.request.count
             return ListedEffect(
                 effect: id.description, feedback: journaled.feedbackName(of: id), state: state, reason: reason,
@@ -48,7 +48,7 @@ extension ReducerMachine {
         return .effects(effects, others: chosen.count - effects.count)
     }
 
-    private func state(at place: Int, _ silent: Set<SessionID>) -> ListedEffect.State {
+    func state(at place: Int, _ silent: Set<SessionID>) -> ListedEffect.State {
         switch journaled.effects[at: place].status {
         case .open: dispatch.owner(at: place).map { !silent.contains($0.session) } ?? false ? .running : .waiting
         case .completed: .completed
@@ -56,9 +56,12 @@ extension ReducerMachine {
         }
     }
 
-    private func reason(
-        of id: EffectID, at place: Int, _ state: ListedEffect.State
-    ) -> (ListedEffect.Reason, String) {
+    /// Why an effect is in its state, or nil if it only waits for a worker.
+    /// - Parameter inWords: whether the text is wanted too.
+    func reason(
+        of id: EffectID, at place: Int, _ state: ListedEffect.State, inWords: Bool = true
+    ) -> (ListedEffect.Reason, String)? {
+        func words(_ text: @autoclosure () -> String) -> String { inWords ? text() : "" }
         let effect = journaled.effects[at: place]
         switch effect.status {
         case .completed: return (.done, "it has completed, and the state still asks for it")
@@ -66,44 +69,55 @@ extension ReducerMachine {
         case .open: break
         }
         if let owner = dispatch.owner(at: place) {
-            let worker = admission.members[owner.session].map { "the worker \"\($0.name)\" (\($0.peer))" } ?? "a worker"
-            let attempt = "attempt \(owner.attempt)"
+            let worker = words(
+                admission.members[owner.session].map { "the worker \"\($0.name)\" (\($0.peer))" } ?? "a worker")
             return state == .running
-                ? (.runs, "\(worker) runs \(attempt)")
-                : (.silent, "\(worker) has \(attempt), is not heard, and no other worker can run it")
+                ? (.runs, words("\(worker) runs attempt \(owner.attempt)"))
+                : (
+                    .silent,
+                    words("\(worker) has attempt \(owner.attempt), is not heard, and no other worker can run it")
+                )
         }
         if timers.isTimer(id) {
-            return (.timer, timers.queue[id].map { "it is due at \($0.civilText)" } ?? "its time cannot be read")
+            return (.timer, words(timers.queue[id].map { "it is due at \($0.civilText)" } ?? "its time cannot be read"))
         }
-        if let loss = phase.loss { return (.ended, loss.description) }
+        if let loss = phase.loss { return (.ended, words(loss.description)) }
         if phase.hasEnded { return (.ended, "the loop has ended") }
         let now = context.now.monotonic
         if phase.isUnclaimed(id), let grace = phase.grace {
             return (
                 .unclaimed,
-                "a worker may run it since before the reducer's start; unless one says so, it is granted in"
-                    + " \(text(until: grace.ends))"
+                words(
+                    "a worker may run it since before the reducer's start; unless one says so, it is granted in"
+                        + " \(text(until: grace.ends))")
             )
         }
         switch dispatch.scheduler.obstacle(at: place, now) {
         case .delay:
             let wait = effect.retry?.wait(from: context.clock.wall(after: journaled.time)) ?? .zero
-            return (.retry, "it is tried again in \(wait.text), after \(count(Int(effect.failures), "failure"))")
+            return (
+                .retry, words("it is tried again in \(wait.text), after \(count(Int(effect.failures), "failure"))")
+            )
         case .concurrency(let limit):
-            return (.concurrency, "its feedback runs \(count(limit, "effect")), as many as it may")
+            return (.concurrency, words("its feedback runs \(count(limit, "effect")), as many as it may"))
         case .rate(let until):
-            return (.rate, "the rate of its feedback lets the next one start in \(text(until: until))")
+            return (.rate, words("the rate of its feedback lets the next one start in \(text(until: until))"))
         case .groupConcurrency(let name, let limit):
-            return (.groupConcurrency, "its limit group \"\(name)\" runs \(count(limit, "effect")), as many as it may")
+            return (
+                .groupConcurrency,
+                words("its limit group \"\(name)\" runs \(count(limit, "effect")), as many as it may")
+            )
         case .groupRate(let name, let until):
             return (
-                .groupRate, "the rate of its limit group \"\(name)\" lets the next one start in \(text(until: until))"
+                .groupRate,
+                words("the rate of its limit group \"\(name)\" lets the next one start in \(text(until: until))")
             )
-        case nil: return reasonByWorkers(id)
+        case nil: return nil
         }
     }
 
-    private func reasonByWorkers(_ id: EffectID) -> (ListedEffect.Reason, String) {
+    /// Why an effect that may start has not been granted.
+    func reasonByWorkers(_ id: EffectID) -> (ListedEffect.Reason, String) {
         let group = journaled.table.group(id.feedback)
         let now = context.now.monotonic
         var (workersCount, held, capacity) = (0, 0, 0)

@@ -115,26 +115,40 @@ extension ReducerMachine {
         var positions: [UInt32: Int] = [:]
         for (position, number) in journaled.table.numbers.enumerated() {
             positions[number] = position
-            if completedCounts.indices.contains(Int(number)) {
-                counts[position].completed = completedCounts[Int(number)]
-            }
+            counts[position].completed = Int(dispatch.figures[Int(number)].completed)
+            counts[position].group = journaled.table.group(number)
         }
         let silent = admission.members.silent(at: context.now.monotonic)
+        var reasons = counts.map { _ in [ListedEffect.Reason: Int]() }
+        // All effects of a feedback find the same workers.
+        var byWorkers: [UInt32: ListedEffect.Reason] = [:]
         for (place, id) in journaled.effects.places {
             guard let feedback = positions[id.feedback] else { continue }
-            switch journaled.effects[at: place].status {
-            case .open where dispatch.owner(at: place).map { !silent.contains($0.session) } ?? false:
-                counts[feedback].running += 1
-            case .open:
+            let state = state(at: place, silent)
+            switch state {
+            case .running: counts[feedback].running += 1
+            case .waiting:
                 counts[feedback].waiting += 1
+                var reason = reason(of: id, at: place, state, inWords: false)?.0 ?? byWorkers[id.feedback]
+                if reason == nil {
+                    reason = reasonByWorkers(id).0
+                    byWorkers[id.feedback] = reason
+                }
+                if let reason { reasons[feedback][reason, default: 0] += 1 }
                 guard !timers.isTimer(id), let waits = waitMilliseconds(at: place) else { continue }
                 counts[feedback].oldestWaitMilliseconds = max(counts[feedback].oldestWaitMilliseconds ?? 0, waits)
             case .completed: break
             case .parked: counts[feedback].parked += 1
             }
         }
+        for (feedback, reasons) in reasons.enumerated() where !reasons.isEmpty {
+            counts[feedback].waitReasons = Dictionary(uniqueKeysWithValues: reasons.map { ($0.key.rawValue, $0.value) })
+        }
         return counts
     }
+
+    /// What became of each feedback's effects in this epoch, by the numbers of the feedbacks.
+    package var effectFigures: [EffectFigures] { dispatch.figures }
 
     /// How long the effect at a place has waited, or nil if it does not wait for a worker, a limit or its next try.
     func waitMilliseconds(at place: Int) -> Int64? {
@@ -174,7 +188,7 @@ extension ReducerMachine {
             )
         }
         if let heldLogWarning { warnings.append(heldLogWarning) }
-        if let age = facts.journalLease?.oldestTransaction, age >= Self.longTransaction {
+        if let age = facts.journalLease?.database?.oldestTransaction, age >= Self.longTransaction {
             warnings.append(
                 "A TRANSACTION HAS BEEN OPEN FOR \(age.components.seconds / 60) min IN THE JOURNAL'S DATABASE: what is trimmed takes"
                     + " room until it ends (pg_stat_activity says whose it is)")

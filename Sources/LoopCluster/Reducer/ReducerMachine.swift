@@ -53,8 +53,6 @@ package struct ReducerMachine: Sendable {
     var impuritiesCount = 0
     var poison: PoisonWatch
     var unserved = UnservedFeedbacks()
-    /// How many effects of each feedback have completed in this epoch, by the feedback's number.
-    var completedCounts: [Int] = []
     /// Whether the clock was last reported as behind the journal.
     var isClockBehind = false
 
@@ -125,7 +123,7 @@ package struct ReducerMachine: Sendable {
         if let before, before.fingerprint != definition.fingerprint {
             turn.news.append(.definitionUpgrade(NewsOfUpgrade(from: before, to: definition, changes)))
         }
-        dispatch.begin(journaled.table.policies)
+        dispatch.begin(journaled.table)
         acceptClock()
         write(.epochBegun(Epoch(number: journaled.epoch.number + 1, nonce: nonce), context.now.wall))
         turn.beginEpoch(journaled.epoch, of: journaled.history)

@@ -1,3 +1,5 @@
+import LoopCluster
+
 /// A metric with all its samples.
 struct MetricFamily: Sendable {
     enum Kind: String, Sendable {
@@ -49,22 +51,7 @@ struct MetricFamily: Sendable {
     }
 }
 
-/// Durations, counted by how long they were.
-struct Histogram: Equatable, Sendable {
-    /// The upper bounds of the buckets in seconds.
-    static let bounds = [
-        0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
-    ]
-
-    private var counts = [UInt64](repeating: 0, count: Histogram.bounds.count + 1)
-    private var sum = 0.0
-
-    mutating func note(_ duration: Duration) {
-        let seconds = duration / .seconds(1)
-        sum += seconds
-        counts[Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count] += 1
-    }
-
+extension Histogram {
     /// - Parameter labels: what tells this histogram from others of its family.
     func samples(of labels: [(String, String)]) -> [MetricFamily.Sample] {
         var total = 0.0

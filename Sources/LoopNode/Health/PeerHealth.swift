@@ -1,3 +1,4 @@
+import LoopCluster
 import LoopCollections
 import LoopCore
 import LoopWire
@@ -22,6 +23,8 @@ final class PeerBoard: HealthSource {
         var attempts: [Ended: UInt64] = [:]
         /// How long attempts took until they ended or were stopped, by feedback.
         var runs: [String: Histogram] = [:]
+        /// How long it took until the outcomes of entries were known.
+        var sends = Histogram()
     }
 
     struct Ended: Hashable, Sendable {
@@ -107,6 +110,8 @@ final class PeerBoard: HealthSource {
             .histograms(
                 "loop_effect_run_seconds", "How long attempts took until they ended or were stopped.", by: "feedback",
                 contents.runs),
+            .histogram(
+                "loop_send_seconds", "How long it took until the outcomes of sent entries were known.", contents.sends),
         ]
     }
 }

@@ -79,6 +79,12 @@ final class ReducerHealth: HealthSource {
                 } ?? []),
         ]
         if let status { families += status.metrics }
+        if let status, status.role == StatusReport.leaderRole {
+            // The journal also knows feedbacks that the definition has no longer.
+            let names = Set(status.feedbacks.map(\.name))
+            families += Self.effectMetrics(figures.effects.filter { names.contains($0.feedback) })
+            families += figures.database.map(Self.databaseMetrics) ?? []
+        }
         let now = SystemClock.monotonic
         families += [
             .histogram(
@@ -101,14 +107,71 @@ final class ReducerHealth: HealthSource {
                 [("written", Double(figures.snapshots.written)), ("failed", Double(figures.snapshots.failed))]),
             .gauge(
                 "loop_records_since_snapshot", "Records that a recovery would have to apply.",
-                figures.positions.newest == 0
-                    ? nil
-                    : Double(figures.positions.newest - min(figures.positions.newest, figures.positions.snapshot))),
+                figures.recordsSinceSnapshot.map { Double($0) }),
+            .gauge(
+                "loop_takeover_estimate_seconds",
+                "How long these records would take, as each of them took in the last recovery here.",
+                figures.recordsSinceSnapshot.flatMap { records in
+                    figures.replayPerRecord.map { $0 / .seconds(1) * Double(records) }
+                }),
+            .gauge(
+                "loop_state_bytes", "The size of the newest snapshot.",
+                figures.snapshotByteCount > 0 ? Double(figures.snapshotByteCount) : nil),
             .gauge(
                 "loop_snapshot_age_seconds", "The age of the newest snapshot that this process has written.",
                 figures.snapshotAt.map { (now - $0) / .seconds(1) }),
         ]
         return families
+    }
+}
+
+extension ReducerHealth {
+    private static func effectMetrics(_ figures: [EffectFigures]) -> [MetricFamily] {
+        typealias Sample = MetricFamily.Sample
+        return [
+            MetricFamily(
+                name: "loop_effect_attempts", kind: .counter, help: "Ended attempts in this epoch.",
+                samples: figures.flatMap { figures in
+                    let ends = figures.ends.map { ("\($0.key)", $0.value) }.sorted { $0.0 < $1.0 }
+                    return ([("completed", figures.completed)] + ends).map {
+                        Sample(
+                            labels: [("feedback", figures.feedback), ("outcome", snakeCase($0.0))], value: Double($0.1))
+                    }
+                }),
+            .histograms(
+                "loop_effect_wait_seconds", "How long effects without a failure have waited until they were granted.",
+                by: "feedback", Dictionary(figures.map { ($0.feedback, $0.waits) }, uniquingKeysWith: { $1 })),
+        ]
+    }
+
+    private static func databaseMetrics(_ figures: DatabaseFigures) -> [MetricFamily] {
+        [
+            .gauge(
+                "loop_database_oldest_transaction_seconds", "How long the oldest transaction of the database is open.",
+                figures.oldestTransaction.map { $0 / .seconds(1) }),
+            .gauge(
+                "loop_database_table_bytes", "The size of all tables of journals, when they were last vacuumed.",
+                figures.tableBytes.map { Double($0) }),
+            .gauge(
+                "loop_database_dead_rows", "Dead versions of the rows by which reducers lead.",
+                figures.deadRows.map { Double($0) }),
+            .gauge(
+                "loop_database_sync_standbys", "Standbys of the database that confirm commits.",
+                figures.syncStandbys.map { Double($0) }),
+            .gauge(
+                "loop_oldest_seq", "The seq of the oldest state that the journal can show.",
+                figures.oldestSeq.map { Double($0) }),
+            MetricFamily(
+                name: "loop_journal_host", kind: .gauge, help: "The hosts of the journal's database.",
+                samples: figures.hosts.enumerated().map { number, host in
+                    let state = number == figures.host ? "used" : "other"
+                    return .init(labels: [("host", host), ("state", state)], value: 1)
+                }),
+        ]
+    }
+
+    fileprivate static func snakeCase(_ name: String) -> String {
+        name.reduce(into: "") { $0 += $1.isUppercase ? "_\($1.lowercased())" : "\($1)" }
     }
 }
 
@@ -191,10 +254,14 @@ extension StatusReport {
             .gauge("loop_epoch", "The number of the epoch.", Double(epoch)),
             .gauge("loop_events_per_second", "Events applied per second, over the last few ticks.", eventsPerSecond),
             MetricFamily(
-                name: "loop_effects", kind: .gauge, help: "Live effects by feedback and state.",
+                name: "loop_effects", kind: .gauge, help: "Live effects by feedback, group, state and reason.",
                 samples: feedbacks.flatMap { feedback in
-                    [("running", feedback.running), ("waiting", feedback.waiting), ("parked", feedback.parked)].map {
-                        Sample(labels: [("feedback", feedback.name), ("state", $0.0)], value: Double($0.1))
+                    // The first of them are always there, so that no sum of a state is without a series.
+                    let waiting = [ListedEffect.Reason.next.rawValue: 0].merging(feedback.waitReasons ?? [:]) { $1 }
+                    let states = [("running", "runs", feedback.running), ("parked", "failed", feedback.parked)]
+                    return (states + waiting.sorted { $0.key < $1.key }.map { ("waiting", $0.key, $0.value) }).map {
+                        let labels = [("feedback", feedback.name), ("group", feedback.group ?? "")]
+                        return Sample(labels: labels + [("state", $0.0), ("reason", $0.1)], value: Double($0.2))
                     }
                 }),
             .each(
@@ -233,11 +300,7 @@ extension StatusReport {
                 journalLease.map { Double($0.provenMillisecondsAgo) / 1000 }),
             .each(
                 .counter, "loop_dropped", "Dropped or refused messages, entries and peers in this epoch.", by: "reason",
-                counters.sorted { $0.key < $1.key }.map { (Self.snakeCase($0.key), Double($0.value)) }),
+                counters.sorted { $0.key < $1.key }.map { (ReducerHealth.snakeCase($0.key), Double($0.value)) }),
         ]
-    }
-
-    private static func snakeCase(_ name: String) -> String {
-        name.reduce(into: "") { $0 += $1.isUppercase ? "_\($1.lowercased())" : "\($1)" }
     }
 }

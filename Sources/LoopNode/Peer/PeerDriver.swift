@@ -17,6 +17,8 @@ struct PeerDriver {
     private let board: PeerBoard?
     /// The ticket of the sender that waits for the outcome of an entry, by the entry's number.
     private var confirmations = HashTable<UInt64, UInt64>()
+    /// Entries without a known outcome that were taken together: the number of the last one, how many they are, and when that was.
+    private var underWay: [(last: UInt64, count: UInt64, takenAt: MonotonicTime)] = []
     /// The results for waiting senders, which they get at the end of the turn.
     private var results: [(ticket: UInt64, result: Result<Settlement, SendRefusal>)] = []
     /// Why nothing is accepted any more from the end of the turn on.
@@ -75,7 +77,11 @@ struct PeerDriver {
     mutating func takePosted(at now: MonotonicTime, isSignalled: Bool = true, _ log: NodeLog) {
         gate.take(into: &posted, isSignalled: isSignalled)
         if let board { countEnds(on: board) }
+        let last = machine.lastNumber
         let acceptance = machine.accept(posted.run)
+        if board != nil, machine.lastNumber > last {
+            underWay.append((machine.lastNumber, machine.lastNumber - last, now))
+        }
         for (effect, attempt) in acceptance.ended { forget(effect, attempt, at: now) }
         for (_, progress) in posted.progress { machine.report(progress) }
         for (index, ticket) in posted.waiters {
@@ -130,7 +136,16 @@ struct PeerDriver {
             granted = []
         }
         recovered?.settle(upTo: machine.settledNumber)
+        noteSettled(at: now)
         return rest
+    }
+
+    /// Notes how long it took until the outcomes of entries were known.
+    private mutating func noteSettled(at now: MonotonicTime) {
+        let settled = underWay.prefix { $0.last <= machine.settledNumber }
+        guard let board, !settled.isEmpty else { return }
+        board.note { for run in settled { $0.sends.note(now - run.takenAt, times: run.count) } }
+        underWay.removeFirst(settled.count)
     }
 
     /// Writes to disk what must be there before anything is sent. Called after each turn, before its actions are performed.

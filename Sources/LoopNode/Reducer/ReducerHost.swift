@@ -190,14 +190,21 @@ final class ReducerHost<Definition: LoopDefinition> {
     func whileRecovering(_ journal: any Journal) -> () -> Bool {
         let began = SystemClock.monotonic
         var (count, total, answersAt) = (UInt64(0), UInt64?.none, began + .milliseconds(100))
+        var firstAt: MonotonicTime?
         return { [self] in
             count += 1
             let now = SystemClock.monotonic
+            // What comes before the first record does not grow with their number.
+            let replayBegan = firstAt ?? now
+            firstAt = replayBegan
             guard now >= answersAt else { return isStopping() }
             answersAt = now + .milliseconds(100)
             let all = total ?? journal.position - min(journal.position, (try? journal.snapshots().first?.position) ?? 0)
             total = all
-            meter?.note { [count] in $0.recovery = (count, all) }
+            meter?.note { [count] in
+                $0.recovery = (count, all)
+                if now - replayBegan >= .milliseconds(100) { $0.replayPerRecord = (now - replayBegan) / Int(count - 1) }
+            }
             let error = JournalError(
                 .unreachable, operation: "be used yet",
                 reason: "the state is being rebuilt from it: \(count) of about \(all) records are applied",

@@ -228,7 +228,11 @@ final class ReducerService<Definition: LoopDefinition> {
         let takesSnapshot = snapshots.isDue(at: ready.position)
         let isBarrier = ready.isBarrier || takesSnapshot || !hasBegun
         try killSwitch?.check()
-        meter?.note { $0.turns.note(SystemClock.monotonic - arrived.monotonic) }
+        meter?.note {
+            $0.turns.note(SystemClock.monotonic - arrived.monotonic)
+            $0.effects = machine.effectFigures
+            $0.database = journal.lease?.database
+        }
         let turn = WaitingTurn(ready, begunAt: now.monotonic, ahead: waiting.count)
         // This precedes the append, because the machine's state has these records even if the append fails.
         waiting.append(turn)
@@ -281,6 +285,7 @@ final class ReducerService<Definition: LoopDefinition> {
                 meter?.note {
                     $0.appends.note(wait)
                     $0.positions = (turn.position, self.snapshots.position)
+                    $0.snapshotByteCount = self.snapshots.byteCount
                 }
             }
             let released = machine.release(turn.take(), receipt)

@@ -22,7 +22,8 @@ struct SnapshotKeeper {
     let opening: UInt64
     /// The position of the newest snapshot, including one that is being written.
     private(set) var position: UInt64
-    private var byteCount: Int
+    /// The size of the newest snapshot in bytes, or 0 if there is none.
+    private(set) var byteCount: Int
     private var isWriting = false
     /// Whether the next start depends on a snapshot of this one.
     private var isDue: Bool

@@ -41,6 +41,10 @@ public struct StatusReport: Codable, Equatable, Sendable {
         /// How long the one that has waited longest has waited, or nil if none waits. It is in milliseconds since the effect was
         /// asked for, was tried last, or this epoch began.
         package var oldestWaitMilliseconds: Int64?
+        /// The group that runs its effects, or nil for a reducer of an earlier release.
+        package var group: String?
+        /// How many effects wait for each reason of `loopctl effects`, or nil if none waits.
+        package var waitReasons: [String: Int]?
     }
 
     /// One effect that failed for good.

@@ -15,7 +15,7 @@ import Testing
         var bench = try PartBench(policy: policy)
         try bench.apply(.light("a", 1))
         var dispatch = Dispatch(seed: 1)
-        dispatch.begin(bench.journaled.table.policies)
+        dispatch.begin(bench.journaled.table)
         let place = try #require(bench.journaled.effects.index(forKey: effect))
         dispatch.schedule(effect, at: place, bench.journaled, bench.context)
         return (bench, dispatch)

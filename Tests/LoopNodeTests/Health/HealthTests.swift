@@ -88,7 +88,10 @@ import ZMQ
         let lines = try await metrics(reducer.log)
         for line in [
             "loop_up 1", "loop_ready 1", #"loop_role{role="leader"} 1"#, "loop_seq 1", "loop_epoch 1",
-            #"loop_effects{feedback="square",state="waiting"} 3"#, "loop_sessions 1", "loop_epochs_begun_total 1",
+            #"loop_effects{feedback="square",group="default",state="waiting",reason="no_worker"} 3"#,
+            #"loop_effects{feedback="square",group="default",state="waiting",reason="next"} 0"#,
+            #"loop_effects{feedback="square",group="default",state="running",reason="runs"} 0"#,
+            "loop_sessions 1", "loop_epochs_begun_total 1",
             #"loop_dropped_total{reason="duplicate_entry"} 0"#,
         ] { #expect(lines.contains(Substring(line)), "\(line) in \(lines.sorted().joined(separator: "\n"))") }
         #expect(lines.contains { $0.hasPrefix(#"loop_journal_info{loop="jobs",journal="memory",history=""#) })
@@ -244,6 +247,10 @@ import ZMQ
         while try await !metrics(log).isSuperset(of: [Substring(done), Substring(measured)]) {
             try await Task.sleep(for: .milliseconds(10))
         }
+        // The five events, which end their effects.
+        while try await !metrics(log).contains("loop_send_seconds_count 5") {
+            try await Task.sleep(for: .milliseconds(10))
+        }
         let lines = try await metrics(log)
         #expect(lines.isSuperset(of: ["loop_peer_capacity 16", "loop_ready 1"]))
         #expect(names(lines).subtracting(try described()) == [] && names(lines).count >= 8)
@@ -254,6 +261,90 @@ import ZMQ
         #expect(try await metrics(log).contains("loop_peer_contact_lost_total 1"))
         worker.stop()
         _ = try await run.value
+    }
+
+    @Test func `of a leader counts how long effects waited, and how attempts ended`() async throws {
+        struct Bad: Error {}
+        let reducer = try Reducer()
+        _ = try await wait(reducer.log, "/readyz", for: 200)
+        let remote = try RemoteLoop(Jobs.self, reducer: reducer.address, log: .silent)
+        _ = try await remote.sendAndConfirm(.add(3))
+        let failures = Locked(0)
+        let jobs = Jobs(ends: false) { job in
+            let fails = failures.withLock { failures in
+                defer { failures += 1 }
+                return failures == 0
+            }
+            if fails { throw Bad() }
+            return job
+        }
+        let worker = try EffectNode(
+            jobs, configuration: EffectNodeConfiguration(reducer: reducer.address, name: "w", log: .silent))
+        let run = Task { try await worker.run() }
+        let wanted: Set<Substring> = [
+            #"loop_effect_attempts_total{feedback="square",outcome="completed"} 3"#,
+            #"loop_effect_attempts_total{feedback="square",outcome="failed"} 1"#,
+            #"loop_effect_wait_seconds_count{feedback="square"} 3"#,
+        ]
+        while try await !metrics(reducer.log).isSuperset(of: wanted) { try await Task.sleep(for: .milliseconds(10)) }
+        worker.stop()
+        _ = try await run.value
+        await remote.close()
+        await reducer.stop()
+    }
+
+    /// Its events take at least 2 ms each.
+    private struct Slow: LoopDefinition {
+        static let name = "slow"
+        let initial = 0
+        var feedbacks: [Feedback<Int, Int>] { [] }
+        func reduce(into state: inout Int, _ event: Int, _: Transition) {
+            usleep(2000)
+            state += event
+        }
+    }
+
+    @Test func `of a leader estimates a takeover once it has replayed records, and not before`() async throws {
+        let folder = TestFolder()
+        func member(_ log: LogCollector) throws -> (ReducerNode<Slow>, ReducerAddress) {
+            let address = ipcAddress()
+            var configuration = ReducerNodeConfiguration(
+                bind: try BindAddress(address), journal: .file("\(folder.path)/slow.journal"), log: log.handler)
+            configuration.health = try HealthEndpoint("127.0.0.1:0")
+            return (try ReducerNode(Slow(), configuration: configuration), address)
+        }
+        let (log, again) = (LogCollector(), LogCollector())
+        let (first, address) = try member(log)
+        let run = Task { try await first.run() }
+        _ = try await wait(log, "/leader", for: 200)
+        let remote = try RemoteLoop(Slow.self, reducer: address, log: .silent)
+        for _ in 0..<100 { _ = try await remote.sendAndConfirm(1) }
+        let before = try await metrics(log)
+        #expect(!before.contains { $0.hasPrefix("loop_takeover_estimate_seconds") || $0.hasPrefix("loop_state_bytes") })
+        // It writes no snapshot.
+        first.kill()
+        _ = try? await run.value
+        await remote.close()
+
+        let (second, _) = try member(again)
+        let rerun = Task { try await second.run() }
+        _ = try await wait(again, "/leader", for: 200)
+        let estimates = try await metrics(again).filter { $0.hasPrefix("loop_takeover_estimate_seconds ") }
+        let estimate = try #require(estimates.first.flatMap { Double($0.split(separator: " ")[1]) })
+        #expect(estimate >= 0.15 && estimate.isFinite, "the 100 events alone take 0.2 s")
+        second.stop()
+        _ = try await rerun.value
+        // It has written a snapshot at its end.
+        let third = LogCollector()
+        let (last, lastAddress) = try member(third)
+        let lastRun = Task { try await last.run() }
+        _ = try await wait(third, "/leader", for: 200)
+        let sender = try RemoteLoop(Slow.self, reducer: lastAddress, log: .silent)
+        _ = try await sender.sendAndConfirm(1)
+        #expect(try await metrics(third).contains { $0.hasPrefix("loop_state_bytes ") && !$0.hasSuffix(" 0") })
+        await sender.close()
+        last.stop()
+        _ = try await lastRun.value
     }
 
     @Test func `of a handle on a remote loop is shown too`() async throws {

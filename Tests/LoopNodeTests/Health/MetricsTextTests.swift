@@ -1,3 +1,4 @@
+import LoopCluster
 import Testing
 
 @testable import LoopNode

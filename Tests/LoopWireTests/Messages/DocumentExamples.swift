@@ -34,6 +34,8 @@ enum DocumentExamples {
         report.peers = [peer]
         report.feedbacks = [StatusReport.FeedbackCounts(name: "jobs")]
         report.feedbacks[0].oldestWaitMilliseconds = 9
+        report.feedbacks[0].group = "workers"
+        report.feedbacks[0].waitReasons = ["no_worker": 2]
         report.parked = [
             StatusReport.Parked(effect: MessageExamples.effect, feedback: "jobs", failures: 3, message: "no")
         ]

@@ -23,12 +23,17 @@ struct Dispatch: Sendable {
     /// How many attempts were granted in this epoch. The newest has this number.
     private var grantsCount: UInt64 = 0
     private var random: SeededRandom
+    /// The figures of this epoch, by the number of the feedback.
+    private(set) var figures: [EffectFigures] = []
 
     /// - Parameter seed: the seed of the jitter in delays.
     init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
     /// Begins an epoch with a definition's policies, and without owners.
-    mutating func begin(_ policies: [UInt32: EffectPolicy]) { scheduler = PlacedScheduler(policies: policies) }
+    mutating func begin(_ table: FeedbackTable) {
+        scheduler = PlacedScheduler(policies: table.policies)
+        figures = table.names.map { EffectFigures(feedback: $0) }
+    }
 
     /// Begins a history. No effect is owned or waits, and attempts are counted from the first.
     mutating func beginHistory(_ effects: HashTable<EffectID, LiveEffect>) {
@@ -162,6 +167,9 @@ struct Dispatch: Sendable {
         return release(place, &members)
     }
 
+    /// Counts an effect that has completed.
+    mutating func countCompleted(_ effect: EffectID) { figures[Int(effect.feedback)].completed += 1 }
+
     // MARK: Ends of attempts
 
     /// Ends the current attempt of an effect, which waits again or is parked. The caller writes the record.
@@ -175,6 +183,7 @@ struct Dispatch: Sendable {
         else {
             return nil
         }
+        figures[Int(effect.feedback)].ends[end.cause, default: 0] += 1
         if let delay = end.retryIn {
             noteWait(at: place, context)
             let waits = delay > .zero && !context.breaks(.retriesWait)
@@ -259,6 +268,9 @@ struct Dispatch: Sendable {
                 continue
             }
             grantsCount += 1
+            if journaled.effects[at: place].failures == 0, let since = waitsSince(at: place) {
+                figures[Int(effect.feedback)].waits.note(now - since)
+            }
             let attempt =
                 context.breaks(.attemptsAreUnique)
                 ? Attempt(epoch: 1, count: journaled.effects[at: place].floor.count &+ 1)
