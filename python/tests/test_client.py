@@ -11,19 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import Deposit, Ledger, Receipt, Work, all_booked, clerk, client, options
 
-from loop_worker import (
-    Case,
-    Client,
-    Configuration,
-    Ended,
-    Misfit,
-    NoReducer,
-    NotAdmitted,
-    Refusal,
-    Refused,
-    Unanswered,
-    encode,
-)
+from loop_worker import Case, Client, Configuration, Ended, Misfit, NoReducer, NotAdmitted, Refusal, Refused, Unanswered, encode
 from loop_worker.pytest_plugin import StartReducer
 from loop_worker.testing import Reducer, until
 

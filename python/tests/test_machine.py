@@ -133,8 +133,9 @@ def test_a_claim_names_what_runs_and_what_waits_in_the_outbox() -> None:
     (claim,) = talk.wait(0)
     assert claim.data[12] == wire.CLAIM
     assert {claim.data[at : at + 32] for at in range(len(claim.data) - 64, len(claim.data), 32)} == {
-        effect(1) + attempt(1), effect(2) + attempt(2),
-    }  # fmt: skip
+        effect(1) + attempt(1),
+        effect(2) + attempt(2),
+    }
     # In the new epoch, everything that is not settled leaves again.
     talk.reply(wire.Assignments(1, 0, 0, 1, [grant(2)]))
     assert talk.batch() == (1, 1)
@@ -148,8 +149,9 @@ def test_a_gap_in_the_inbox_is_repaired_by_the_whole_assignment() -> None:
     assert wire.ASSIGNMENTS_WANTED in talk.verbs(0)
     assert talk.command(grant(3)) == []
     assert talk.reply(wire.Assignments(talk.inbox, 0, 0, 1, [grant(2), grant(3)])) == [
-        machine.Start(grant(2)), machine.Start(grant(3)),
-    ]  # fmt: skip
+        machine.Start(grant(2)),
+        machine.Start(grant(3)),
+    ]
     assert talk.command(grant(4)) == [machine.Start(grant(4))]
 
 
@@ -238,8 +240,9 @@ def test_a_lost_acknowledgement_is_asked_for() -> None:
     news = wire.Acknowledgement(0, 2, {1: (3, 0), 2: (0, 8)}, {})
     talk.hear(wire.RefusalDetails({1: "at the top level"}))
     assert talk.reply(wire.Outcomes(news)) == [
-        machine.Settled("first", 3, 0, "at the top level", None), machine.Settled("second", 0, 8, "", None),
-    ]  # fmt: skip
+        machine.Settled("first", 3, 0, "at the top level", None),
+        machine.Settled("second", 0, 8, "", None),
+    ]
 
 
 def test_a_refusal_for_the_attempt_ends_it() -> None:
@@ -248,8 +251,9 @@ def test_a_refusal_for_the_attempt_ends_it() -> None:
     talk.send(1)
     talk.batch()
     assert talk.ack(1, n1=Refusal.ATTEMPT) == [
-        machine.Stop(effect(1), attempt(1)), machine.Settled(None, Refusal.ATTEMPT, 0, "", None),
-    ]  # fmt: skip
+        machine.Stop(effect(1), attempt(1)),
+        machine.Settled(None, Refusal.ATTEMPT, 0, "", None),
+    ]
 
 
 def test_a_watermark_above_what_was_sent_shows_another_user_of_the_session() -> None:

@@ -61,8 +61,9 @@ def test_wrong_usage_says_what_is_wrong(words: list[str], why: str) -> None:
 def test_wrong_usage_is_64_and_what_cannot_run_is_2(tmp_path: Path) -> None:
     wrong = worker("--capacity", "none")
     assert (wrong.returncode, wrong.stderr) == (
-        64, "ledger_worker.py: --capacity is 'none'; give a number from 1 to 65536; see ledger_worker.py --help\n",
-    )  # fmt: skip
+        64,
+        "ledger_worker.py: --capacity is 'none'; give a number from 1 to 65536; see ledger_worker.py --help\n",
+    )
     alone = worker("--reducer", f"ipc://{tmp_path}/none", "--connect-timeout", "100ms")
     assert alone.returncode == 2
     assert "nothing listens there; is the address right? (--reducer or LOOP_REDUCER)" in alone.stderr

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from typing import Any
 
 import pytest
@@ -72,8 +73,10 @@ def test_a_body_follows_its_requests_until_it_is_cancelled() -> None:
             await me.send(Shipped(newest.number, newest.customer))
 
     assert run(follow, ORDER, updates=[Order("1", "Bob"), Order("1", "Eve")]).events == [
-        Shipped("1", "Ada"), Shipped("1", "Bob"), Shipped("1", "Eve"),
-    ]  # fmt: skip
+        Shipped("1", "Ada"),
+        Shipped("1", "Bob"),
+        Shipped("1", "Eve"),
+    ]
 
 
 def test_a_cancelled_thread_is_told() -> None:
@@ -129,7 +132,7 @@ def in_a_process(booking: Booking) -> Booked:
 
 def test_a_body_runs_in_another_process(ledger: Reducer) -> None:
     async def main() -> None:
-        with ProcessPoolExecutor(1) as pool:
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
             worker = Worker("ledger")
             worker.effect("book", pool=pool)(in_a_process)
             async with worker.running(options(ledger)), client(ledger) as handle:

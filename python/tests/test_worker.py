@@ -360,3 +360,17 @@ def test_an_unknown_feedback_is_named_in_the_log(ledger: Reducer, caplog: pytest
 
     asyncio.run(main())
     assert "the loop has no feedback 'boook'; it has book, hold" in caplog.text
+
+
+def test_a_body_that_blocks_the_event_loop_is_noticed(ledger: Reducer, caplog: pytest.LogCaptureFixture) -> None:
+    async def body(booking: Booking, me: Effect) -> Booked:
+        time.sleep(1)  # noqa: ASYNC251
+        return await book(booking, me)
+
+    async def main() -> None:
+        async with clerk(body).running(options(ledger)), client(ledger) as handle:
+            await handle.send(Deposit(1, Work()))
+            await all_booked(handle, 1)
+
+    asyncio.run(main())
+    assert "a body that blocks must be a plain def" in caplog.text

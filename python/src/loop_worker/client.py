@@ -118,14 +118,29 @@ class Client(Node):
     """
 
     def __init__(
-        self, loop: str, reducer: str | None = None, *, key: str | None = None, reducer_key: str | None = None, schema: int = 0,
-        name: str = "", outbox: str | os.PathLike[str] | None = None, connect_timeout: float | None = None, stop_limit: float = 5.0,
-    ) -> None:  # fmt: skip
+        self,
+        loop: str,
+        reducer: str | None = None,
+        *,
+        key: str | None = None,
+        reducer_key: str | None = None,
+        schema: int = 0,
+        name: str = "",
+        outbox: str | os.PathLike[str] | None = None,
+        connect_timeout: float | None = None,
+        stop_limit: float = 5.0,
+    ) -> None:
         given = Options.of_environment()
         super().__init__(
-            address.parse(reducer or given.reducer), keys.load(key or given.key, reducer_key or given.reducer_key), loop=loop,
-            schema=schema, name=name or "python", outbox=outbox, connect_timeout=connect_timeout, kind="client",
-        )  # fmt: skip
+            address.parse(reducer or given.reducer),
+            keys.load(key or given.key, reducer_key or given.reducer_key),
+            loop=loop,
+            schema=schema,
+            name=name or "python",
+            outbox=outbox,
+            connect_timeout=connect_timeout,
+            kind="client",
+        )
         self._stop_limit = stop_limit
         self._streams: dict[tuple[str, int], _Stream] = {}
         self._space: list[asyncio.Future[None]] = []
@@ -256,9 +271,11 @@ class Client(Node):
                     return State(StateID(*stream.newest[0]), read(loads(stream.newest[1])))
                 self._check()
                 self._check_refused(stream)
-                if at_least is not None and stream.newest is not None and at_least.history not in (
-                    stream.observer.history, self.machine.history
-                ):  # fmt: skip
+                if (
+                    at_least is not None
+                    and stream.newest is not None
+                    and at_least.history not in (stream.observer.history, self.machine.history)
+                ):
                     raise _Moved(f"the state of seq {at_least.seq} is lost: the loop has begun another history")
                 await changed.wait()
 

@@ -155,9 +155,21 @@ class Finished(NamedTuple):
 
 
 Action = (
-    Send | Connect | Dial | NewPush | Start | NewRequest | Stop | Settled | Space | Admitted | KeptWaiting | PeerRefused
-    | LoopEnded | Finished
-)  # fmt: skip
+    Send
+    | Connect
+    | Dial
+    | NewPush
+    | Start
+    | NewRequest
+    | Stop
+    | Settled
+    | Space
+    | Admitted
+    | KeptWaiting
+    | PeerRefused
+    | LoopEnded
+    | Finished
+)
 
 
 @dataclass
@@ -430,9 +442,19 @@ class Machine:
     def _join_request(self) -> bytes:
         own = self.configuration
         return wire.join(
-            self.loop, self.peer, self.session, self.history, self.epoch, self.outbox.settled, own.schema, 0,
-            self._capacity(), own.groups, own.name.encode()[: wire.NAME_BYTES_MAX].decode(errors="ignore"), own.feedbacks,
-        )  # fmt: skip
+            self.loop,
+            self.peer,
+            self.session,
+            self.history,
+            self.epoch,
+            self.outbox.settled,
+            own.schema,
+            0,
+            self._capacity(),
+            own.groups,
+            own.name.encode()[: wire.NAME_BYTES_MAX].decode(errors="ignore"),
+            own.feedbacks,
+        )
 
     def _goodbye(self) -> bytes:
         return wire.goodbye(self.loop, self.session, self.peer, self.history)

@@ -23,12 +23,20 @@ _LOG = logging.getLogger("loop_worker")
 _FRAMES_IN_A_TURN = 512
 _SAY_AFTER = (2.0, 10.0, 60.0)
 _SAY_EVERY = 600.0
+_TURN_EVERY = 0.5
 _MESSAGE_MAX = 2 * wire.MESSAGE_BYTES_MAX
 
 _WHAT = {
-    1: "the loop", 2: "the schema", 3: "the definition", 4: "the placement of feedbacks", 5: "the version of the protocol",
-    6: "the section", 7: "the key", 8: "the role", 9: "the session",
-}  # fmt: skip
+    1: "the loop",
+    2: "the schema",
+    3: "the definition",
+    4: "the placement of feedbacks",
+    5: "the version of the protocol",
+    6: "the section",
+    7: "the key",
+    8: "the role",
+    9: "the session",
+}
 
 
 def refusal(news: wire.Refused) -> str:
@@ -50,15 +58,30 @@ class Node:
     """
 
     def __init__(
-        self, places: Sequence[str], keys: Keys | None, *, loop: str, schema: int, groups: Sequence[str] = (),
-        feedbacks: Sequence[str] = (), capacity: int = 0, name: str = "", outbox: str | os.PathLike[str] | None = None,
-        connect_timeout: float | None = None, kind: str = "peer",
-    ) -> None:  # fmt: skip
+        self,
+        places: Sequence[str],
+        keys: Keys | None,
+        *,
+        loop: str,
+        schema: int,
+        groups: Sequence[str] = (),
+        feedbacks: Sequence[str] = (),
+        capacity: int = 0,
+        name: str = "",
+        outbox: str | os.PathLike[str] | None = None,
+        connect_timeout: float | None = None,
+        kind: str = "peer",
+    ) -> None:
         self._given = list(places)
         self._keys = keys
         self._names: dict[str, Any] = {
-            "loop": loop, "schema": schema, "groups": groups, "feedbacks": feedbacks, "capacity": capacity, "name": name,
-        }  # fmt: skip
+            "loop": loop,
+            "schema": schema,
+            "groups": groups,
+            "feedbacks": feedbacks,
+            "capacity": capacity,
+            "name": name,
+        }
         self._outbox_path = outbox
         self._connect_timeout = connect_timeout
         self.title = f"{kind} {name}".rstrip()
@@ -115,7 +138,7 @@ class Node:
         self._asking: asyncio.Task[None] | None = None
         self._looking: asyncio.Task[None] | None = None
         self._has_joined = False
-        self._late_at = now
+        self._turned_at = now
         self._is_open = True
         if len(places) > 1:
             for place in places:
@@ -242,6 +265,7 @@ class Node:
     def _turn(self) -> None:
         """Reads everything, acts, sends. The descriptors of ZeroMQ tell of changes only, so it ends when nothing is left to do."""
         self._is_woken = False
+        self._say_if_late(time.monotonic())
         while self._is_open:
             count = self._read()
             now = time.monotonic()
@@ -260,10 +284,20 @@ class Node:
         if not self._is_open:
             return
         self._say_if_lost(now)
-        due = min(due, self.machine.deadline, now + 1)
+        due = min(due, self.machine.deadline, now + _TURN_EVERY)
         if self._timer is not None:
             self._timer.cancel()
         self._timer = self._loop.call_later(max(due - now, 0.001), self._turn)
+
+    def _say_if_late(self, now: float) -> None:
+        """A body that blocks the event loop keeps the lease from being renewed."""
+        gap, self._turned_at = now - self._turned_at, now
+        if gap > _TURN_EVERY + self.machine.silence / 2:
+            _LOG.warning(
+                "%s: the event loop had no turn for %.1f s; a body that blocks must be a plain def, which runs in a thread",
+                self.title,
+                gap,
+            )
 
     def _read(self) -> int:
         count = 0

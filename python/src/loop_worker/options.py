@@ -74,10 +74,12 @@ def parse(arguments: Sequence[str], program: str, loop: str, environment: Mappin
         # `loopctl up` names the loop.
         del words[0]
     parser = _Parser(
-        program, allow_abbrev=False, description=f"Run effects of the loop {loop} for its reducer, which may start later.",
+        program,
+        allow_abbrev=False,
+        description=f"Run effects of the loop {loop} for its reducer, which may start later.",
         epilog="Every option can come from the environment too: LOOP_ and its name in capitals. Exit codes: 0 the loop has "
         "ended, or SIGTERM or SIGINT has stopped the worker; 2 could not run; 64 wrong usage; 130 ended at once by a second one.",
-    )  # fmt: skip
+    )
     plain = Options()
     add = parser.add_argument
     add(
@@ -116,6 +118,14 @@ def parse(arguments: Sequence[str], program: str, loop: str, environment: Mappin
     if level not in _LEVELS:
         raise Usage(f"--log-level is {level!r}; give one of {', '.join(_LEVELS)}")
     return Options(
-        reducer, value("key", "") or None, value("reducer_key", "") or None, int(capacity), groups, value("name", ""), stop,
-        connect or None, log, level,
-    )  # fmt: skip
+        reducer,
+        value("key", "") or None,
+        value("reducer_key", "") or None,
+        int(capacity),
+        groups,
+        value("name", ""),
+        stop,
+        connect or None,
+        log,
+        level,
+    )

@@ -72,9 +72,13 @@ class OutboxFile:
             # Under its old name the reducer may have a session with a watermark.
             self.peer = os.urandom(16)
         self.stream = Stream(
-            int.from_bytes(history, "little"), wire.Epoch(int.from_bytes(epoch, "little"), int.from_bytes(nonce, "little")),
-            session, settled, offered, entries,
-        )  # fmt: skip
+            int.from_bytes(history, "little"),
+            wire.Epoch(int.from_bytes(epoch, "little"), int.from_bytes(nonce, "little")),
+            session,
+            settled,
+            offered,
+            entries,
+        )
         self._kept = Stream()
         self._peer = b""
         self._generation = 0
@@ -99,8 +103,10 @@ class OutboxFile:
             "INSERT INTO entries VALUES (?, ?)", [(start + 1 + at, entry.data) for at, entry in enumerate(new)]
         )
         numbers = [number.to_bytes(8, "little") for number in (now.history, now.epoch.number, now.epoch.nonce)]
-        run("UPDATE stream SET peer = ?, history = ?, epoch = ?, nonce = ?, session = ?, settled = ?, offered = ?",
-            (machine.peer, *numbers, now.session, now.settled, now.offered))  # fmt: skip
+        run(
+            "UPDATE stream SET peer = ?, history = ?, epoch = ?, nonce = ?, session = ?, settled = ?, offered = ?",
+            (machine.peer, *numbers, now.session, now.settled, now.offered),
+        )
         run("COMMIT")
         self._kept, self._peer, self._generation = now, machine.peer, outbox.generation
         self._last, self._settled = outbox.last, outbox.settled

@@ -79,9 +79,16 @@ class _Recorded(Effect):
 
 
 async def run_async(
-    body: Body, request: Any, *, failures: int = 0, resumed: bool = False, key: str = "test/0000000000000000/0.1.0",
-    updates: Sequence[Any] = (), cancel_after: float | None = None, worker: Worker | None = None,
-) -> Run:  # fmt: skip
+    body: Body,
+    request: Any,
+    *,
+    failures: int = 0,
+    resumed: bool = False,
+    key: str = "test/0000000000000000/0.1.0",
+    updates: Sequence[Any] = (),
+    cancel_after: float | None = None,
+    worker: Worker | None = None,
+) -> Run:
     """As `run`, on the event loop that runs."""
     result = Run()
     recorder = _Recorder(result, key)
@@ -129,9 +136,16 @@ async def _last(call: Any) -> Any:
 
 
 def run(
-    body: Body, request: Any, *, failures: int = 0, resumed: bool = False, key: str = "test/0000000000000000/0.1.0",
-    updates: Sequence[Any] = (), cancel_after: float | None = None, worker: Worker | None = None,
-) -> Run:  # fmt: skip
+    body: Body,
+    request: Any,
+    *,
+    failures: int = 0,
+    resumed: bool = False,
+    key: str = "test/0000000000000000/0.1.0",
+    updates: Sequence[Any] = (),
+    cancel_after: float | None = None,
+    worker: Worker | None = None,
+) -> Run:
     """Runs a body, without a reducer, and returns what it has done.
 
     `failures` is how often the effect has failed before, `updates` are newer requests, after which the effect is cancelled, and
@@ -141,7 +155,7 @@ def run(
         run_async(
             body, request, failures=failures, resumed=resumed, key=key, updates=updates, cancel_after=cancel_after, worker=worker
         )
-    )  # fmt: skip
+    )
 
 
 class Reducer:

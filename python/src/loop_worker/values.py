@@ -79,10 +79,13 @@ def _head(major: int, number: int) -> bytes:
 
 def _text(value: str) -> bytes:
     data = value.encode()
-    return _head(3, len(data)) + data
+    size = len(data)
+    return (_HEADS[3][size] if size < 24 else _head(3, size)) + data
 
 
 def _int(value: int) -> bytes:
+    if 0 <= value < 24:
+        return _HEADS[0][value]
     return _head(0, value) if value >= 0 else _head(1, -1 - value)
 
 
@@ -298,7 +301,7 @@ def _read_fields(kind: type) -> Read:
     fields = [
         (key_of(field), field.name, decoder(hints[field.name]), _has_default(field), type(None) in _members(hints[field.name]))
         for field in dataclasses.fields(kind)
-    ]  # fmt: skip
+    ]
 
     def read(value: Any) -> Any:
         if not isinstance(value, Mapping):

@@ -105,14 +105,29 @@ def hello(loop: int, name: str, schema: int) -> bytes:
 
 
 def join(
-    loop: int, peer: bytes, session: int, history: int, epoch: Epoch, watermark: int, schema: int, fingerprint: int,
-    capacity: int, groups: Sequence[str], name: str, feedbacks: Sequence[str],
-) -> bytes:  # fmt: skip
+    loop: int,
+    peer: bytes,
+    session: int,
+    history: int,
+    epoch: Epoch,
+    watermark: int,
+    schema: int,
+    fingerprint: int,
+    capacity: int,
+    groups: Sequence[str],
+    name: str,
+    feedbacks: Sequence[str],
+) -> bytes:
     """A join request. `peer` has 16 bytes; `feedbacks` are lines `name@placement`."""
     return _to_reducer(
-        loop, JOIN, peer, struct.pack("<QQQQQQQI", session, history, *epoch, watermark, schema, fingerprint, capacity),
-        _texts(groups), _text(name), _texts(feedbacks),
-    )  # fmt: skip
+        loop,
+        JOIN,
+        peer,
+        struct.pack("<QQQQQQQI", session, history, *epoch, watermark, schema, fingerprint, capacity),
+        _texts(groups),
+        _text(name),
+        _texts(feedbacks),
+    )
 
 
 def claim(loop: int, session: int, epoch: Epoch, number: int, held: Sequence[bytes]) -> list[bytes]:
@@ -450,10 +465,28 @@ class Other(NamedTuple):
 
 
 Message = (
-    Introduction | JoinAccepted | Commands | Acknowledgement | Tick | Assignments | Outcomes | Busy | StatePart | Status
-    | Ended | Refused | StateUpdate | Transitions | ServerHeartbeat | Unchanged | GoodbyeHeard | RefusalDetails | Redirect
-    | NoLeader | Other
-)  # fmt: skip
+    Introduction
+    | JoinAccepted
+    | Commands
+    | Acknowledgement
+    | Tick
+    | Assignments
+    | Outcomes
+    | Busy
+    | StatePart
+    | Status
+    | Ended
+    | Refused
+    | StateUpdate
+    | Transitions
+    | ServerHeartbeat
+    | Unchanged
+    | GoodbyeHeard
+    | RefusalDetails
+    | Redirect
+    | NoLeader
+    | Other
+)
 
 _HEADER = struct.Struct("<2sQQQQB")
 _COMMAND = struct.Struct("<B16s16s")

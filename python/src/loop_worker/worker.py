@@ -300,11 +300,17 @@ class RunningWorker(Node):
             known = ", ".join(sorted({one.group for one in effects})) or "none"
             raise Configuration(f"there is nothing to run: this worker has effects of the groups {known}")
         super().__init__(
-            address.parse(options.reducer), keys.load(options.key, options.reducer_key), loop=worker.loop,
-            schema=worker.schema, groups=sorted({one.group for one in served}),
-            feedbacks=[f"{one.name}@workers({one.group})" for one in served], capacity=options.capacity,
-            name=options.name, connect_timeout=options.connect_timeout, kind="worker",
-        )  # fmt: skip
+            address.parse(options.reducer),
+            keys.load(options.key, options.reducer_key),
+            loop=worker.loop,
+            schema=worker.schema,
+            groups=sorted({one.group for one in served}),
+            feedbacks=[f"{one.name}@workers({one.group})" for one in served],
+            capacity=options.capacity,
+            name=options.name,
+            connect_timeout=options.connect_timeout,
+            kind="worker",
+        )
         self._threads: ThreadPoolExecutor | None = None
         self._bodies = {one.name: (one, worker.call(one, self._pool)) for one in served}
         self._tasks: dict[bytes, tuple[Effect, asyncio.Task[None]]] = {}
@@ -370,8 +376,15 @@ class RunningWorker(Node):
                 return
             if result is None:
                 self._entry(wire.COMPLETED, held, b"")
+            elif type(result) in (list, tuple):
+                await self._send_all(held, result)
             else:
-                await self._send_last(held, result)
+                # Most effects end with their only event, and the outbox mostly has space.
+                event = encode(result)
+                if self.machine.accept(wire.EVENT, wire.LAST, held, event):
+                    self.wake()
+                else:
+                    await self.send(held, event, None, wire.LAST)
         except asyncio.CancelledError:
             if not me.is_over:
                 # Other code of this process has cancelled this task.
@@ -385,13 +398,15 @@ class RunningWorker(Node):
             if found is not None and found[0] is me:
                 del tasks[held[:16]]
 
-    async def _send_last(self, held: bytes, result: Any) -> None:
-        events = result if type(result) in (list, tuple) else (result,)
+    async def _send_all(self, held: bytes, events: Sequence[Any]) -> None:
+        """Sends several events, of which the last ends the effect."""
         payloads = [encode(event) for event in events]
-        if not payloads:
+        for payload in payloads[:-1]:
+            await self.send(held, payload, None)
+        if payloads:
+            await self.send(held, payloads[-1], None, wire.LAST)
+        else:
             self._entry(wire.COMPLETED, held, b"")
-        for at, payload in enumerate(payloads):
-            await self.send(held, payload, None, wire.LAST if at == len(payloads) - 1 else 0)
 
     def _failed(self, held: bytes, me: Effect, error: BaseException) -> None:
         text = str(error)
