@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import Deposit, Ledger, Receipt, Work, all_booked, clerk, client, options
+from conftest import SILENCE, Deposit, Ledger, Receipt, Work, all_booked, clerk, client, options
 
 from loop_worker import Case, Client, Configuration, Ended, Misfit, NoReducer, NotAdmitted, Refusal, Refused, Unanswered, encode
 from loop_worker.pytest_plugin import StartReducer
@@ -181,6 +181,26 @@ def test_a_wrong_address_is_an_error_at_once() -> None:
     for text in ("localhost:7710", "tcp://host", "tcp://::1:7710", "tcp://h:99999", "", ",".join(["tcp://h:1"] * 6)):
         with pytest.raises(Configuration):
             Client("ledger", text or ",")
+
+
+def test_a_new_history_is_followed_and_what_is_lost_in_it_is_said(programs: Path, start_reducer: StartReducer) -> None:
+    reducer = start_reducer(programs / "loop-reducer", "ledger", "/tmp", "--journal", "memory", "--silence-limit", SILENCE)
+
+    async def main() -> None:
+        async with clerk().running(options(reducer)), client(reducer) as handle:
+            await handle.send(Deposit(1, Work()))
+            lost = await handle.send(Deposit(2, Work()))
+            await all_booked(handle, 2)
+            reducer.kill()
+            await asyncio.to_thread(reducer.start)
+            await until(lambda: handle.machine.is_joined and handle.machine.history != lost.history)
+            now = await handle.send(Deposit(1, Work()))
+            assert (now.history, now.seq) != (lost.history, lost.seq)
+            await all_booked(handle, 1)
+            with pytest.raises(Ended, match=f"the state of seq {lost.seq} is lost: the loop has begun another history"):
+                await handle.state(Ledger, at_least=lost)
+
+    asyncio.run(main())
 
 
 # The outbox file.

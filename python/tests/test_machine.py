@@ -410,3 +410,20 @@ def test_a_refused_peer_is_over() -> None:
     refused = wire.Refused(wire.Question(wire.HELLO, 0), 1, "slots", "other")
     assert talk.reply(refused) == [machine.PeerRefused(refused)]
     assert talk.machine.is_over
+
+
+def test_events_of_clients_that_never_left_begin_the_stream_of_the_next_session() -> None:
+    talk = Talk()
+    talk.admit()
+    talk.machine.accept(wire.EVENT, 0, b"", b"e", "left")
+    talk.batch()
+    talk.machine.accept(wire.EVENT, wire.WANTS_SEQ, b"", b"e", "kept")
+    talk.history, talk.session = 6, 1
+    talk.hear(wire.ServerHeartbeat(0))
+    talk.wait(0)
+    settled = [one for one in talk.hear(wire.JoinAccepted(0, 3000, 500, ["f"])) if isinstance(one, machine.Settled)]
+    assert settled == [machine.Settled("left", Refusal.HISTORY_CHANGED, 0, "", None)]
+    talk.wait(0)
+    talk.reply(wire.Assignments(0, 0, 0, 1, []))
+    assert talk.batch() == (1, 1)
+    assert talk.ack(1, n1=0) == [machine.Settled("kept", 0, 0, "", None)]

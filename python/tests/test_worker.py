@@ -32,7 +32,7 @@ from conftest import (
     options,
 )
 
-from loop_worker import BlockingEffect, Client, Effect, Fail, Options, Retry, wire
+from loop_worker import BlockingEffect, Client, Effect, Fail, Options, Retry, Worker, wire
 from loop_worker.node import Node
 from loop_worker.pytest_plugin import StartReducer
 from loop_worker.testing import Reducer, until
@@ -374,3 +374,14 @@ def test_a_body_that_blocks_the_event_loop_is_noticed(ledger: Reducer, caplog: p
 
     asyncio.run(main())
     assert "a body that blocks must be a plain def" in caplog.text
+
+
+def test_a_worker_next_to_something_else_says_why_it_has_ended(ledger: Reducer, caplog: pytest.LogCaptureFixture) -> None:
+    worker = Worker("orders")
+    worker.effect("book")(book)
+
+    async def main() -> None:
+        async with worker.running(options(ledger)):
+            await until(lambda: "the loop differs" in caplog.text)
+
+    asyncio.run(main())

@@ -13,7 +13,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from . import address, keys, machine, wire
-from .errors import Cancelled, Configuration, Fail, Misfit, Refusal, Refused, Retry
+from .errors import Cancelled, Configuration, Ended, Fail, Misfit, Refusal, Refused, Retry
 from .node import Node
 from .options import Options
 from .values import decoder, encode, loads
@@ -283,6 +283,7 @@ class Worker:
         options = options or Options.of_environment()
         running = RunningWorker(self, options)
         await running.open()
+        running.over.add_done_callback(running.say_over)
         try:
             yield running
         finally:
@@ -345,6 +346,12 @@ class RunningWorker(Node):
             self._tell_space()
         elif isinstance(action, machine.Admitted):
             self._admitted(action.feedbacks)
+
+    def say_over(self, over: asyncio.Future[None]) -> None:
+        """Says why the worker has ended, where nothing else does."""
+        error = over.exception()
+        if error is not None and not isinstance(error, Ended):
+            _LOG.error("%s: %s", self.title, error)
 
     def _admitted(self, feedbacks: list[str]) -> None:
         self._feedbacks = [self._bodies.get(name) for name in feedbacks]
