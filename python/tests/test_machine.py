@@ -427,3 +427,14 @@ def test_events_of_clients_that_never_left_begin_the_stream_of_the_next_session(
     talk.reply(wire.Assignments(0, 0, 0, 1, []))
     assert talk.batch() == (1, 1)
     assert talk.ack(1, n1=0) == [machine.Settled("kept", 0, 0, "", None)]
+
+
+def test_a_tick_that_knows_more_outcomes_makes_the_peer_ask_for_them() -> None:
+    talk = Talk()
+    talk.admit(grant(1))
+    talk.send(1)
+    talk.batch()
+    talk.verbs(0)
+    talk.watermark = 1
+    talk.tick(1)
+    assert talk.verbs(0) == [wire.OUTCOMES_WANTED]

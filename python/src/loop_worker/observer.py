@@ -75,7 +75,7 @@ class Observer:
 
     def has(self, seq: int) -> bool:
         """Whether it shows this seq of the present epoch, or a later one."""
-        return self.position is not None and self.position.epoch == self._epoch and self.position.seq >= seq
+        return self._is_present and self.position is not None and self.position.seq >= seq
 
     def wants(self, position: Position, now: float) -> None:
         """Takes note that there is a state at this position."""
@@ -138,9 +138,16 @@ class Observer:
         if history != self.history and self.history:
             self._left = [*self._left[1 - _LEFT_MAX :], self.history]
         self.history, self._epoch, self._newest = history, epoch, 0
-        self._transfer = None
+        # A question that has no answer yet may be answered by this reducer.
+        if self._transfer is not None and self._transfer.id:
+            self._transfer = None
         self._behind_since = now
         return True
+
+    @property
+    def _is_present(self) -> bool:
+        """Whether the state that it shows is of the present epoch."""
+        return self.position is not None and self.position[:2] == (self.history, self._epoch)
 
     def _know(self, seq: int, now: float) -> None:
         self._newest = max(self._newest, seq)
@@ -149,7 +156,7 @@ class Observer:
 
     def _show(self, seq: int, state: bytes) -> None:
         self._newest = max(self._newest, seq)
-        if self.position is None or self.position.epoch != self._epoch or seq > self.position.seq:
+        if self.position is None or not self._is_present or seq > self.position.seq:
             self.position = Position(self.history, self._epoch, seq)
             self._states.append((self.position, state))
         if self.has(self._newest):
