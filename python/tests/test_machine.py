@@ -438,3 +438,13 @@ def test_a_tick_that_knows_more_outcomes_makes_the_peer_ask_for_them() -> None:
     talk.watermark = 1
     talk.tick(1)
     assert talk.verbs(0) == [wire.OUTCOMES_WANTED]
+
+
+def test_a_redirect_to_an_impossible_address_costs_a_pause() -> None:
+    talk = Talk()
+    talk.wait(0)
+    assert talk.reply(wire.Redirect("nowhere"), wire.Header(HISTORY, wire.NO_EPOCH, 0)) == [machine.Dial("nowhere")]
+    talk.machine.could_not_dial()
+    assert talk.machine.take_actions() == [machine.Dial(PLACE)]
+    assert talk.verbs(0) == []
+    assert talk.verbs(0.3) == [wire.HELLO]

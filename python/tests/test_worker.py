@@ -32,7 +32,7 @@ from conftest import (
     options,
 )
 
-from loop_worker import BlockingEffect, Client, Effect, Fail, Options, Retry, Worker, wire
+from loop_worker import BlockingEffect, Client, Effect, Fail, Options, Retry, Worker, encode, machine, wire
 from loop_worker.node import Node
 from loop_worker.pytest_plugin import StartReducer
 from loop_worker.testing import Reducer, until
@@ -385,3 +385,41 @@ def test_a_worker_next_to_something_else_says_why_it_has_ended(ledger: Reducer, 
             await until(lambda: "the loop differs" in caplog.text)
 
     asyncio.run(main())
+
+
+def test_a_running_body_hears_newer_requests_and_its_progress_is_in_the_status(ledger: Reducer) -> None:
+    heard: list[int] = []
+
+    async def body(booking: Booking, me: Effect) -> None:
+        async for newest in me.requests():
+            heard.append(newest.work.milliseconds)
+            me.progress(0.25, "halfway to half")
+
+    async def main() -> None:
+        async with clerk(body).running(options(ledger)) as running, client(ledger) as handle:
+            await handle.send(Deposit(1, Work(milliseconds=1)))
+            await until(lambda: heard == [1])
+            (effect,) = running.machine.running
+            # No example changes the request of an effect that runs, so the machine's action is played here.
+            running.handle(machine.NewRequest(effect, encode(Booking(1, "", Work(milliseconds=2)))))
+            await until(lambda: heard == [1, 2])
+            command = [LOOPCTL, "status", "--json", "--reducer", ledger.address]
+            await asyncio.to_thread(
+                wait_until, lambda: b"halfway to half" in subprocess.run(command, capture_output=True, check=True).stdout
+            )
+
+    asyncio.run(main())
+
+
+def test_a_redirect_to_an_impossible_address_does_not_end_a_worker(ledger: Reducer, caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        async with clerk().running(options(ledger)) as running, client(ledger) as handle:
+            await until(lambda: running.machine.is_joined)
+            header = wire.Header(running.machine.history, running.machine.epoch, 0)
+            running.machine.receive_reply(header, wire.Redirect("tcp://::1"), time.monotonic())
+            running.wake()
+            await handle.send(Deposit(1, Work()))
+            await all_booked(handle, 1)
+
+    asyncio.run(main())
+    assert "the address 'tcp://::1' of a reducer cannot be used" in caplog.text

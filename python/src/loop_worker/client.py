@@ -148,8 +148,7 @@ class Client(Node):
         self._recovered: list[Outcome] = []
         self._status: list[asyncio.Future[Position]] = []
         self._status_at = 0.0
-        self._transitions: list[deque[Transition]] = []
-        self._noted: Position | None = None
+        self._transitions: list[deque[tuple[int, Transition]]] = []
         self._news = asyncio.Event()
         self._last_state_by = float("inf")
 
@@ -295,7 +294,8 @@ class Client(Node):
     async def transitions(self, kind: Any = Any) -> AsyncIterator[Transition]:
         """Applied events from now on. Those that were lost on the way are counted, not repaired. Ends when the loop does."""
         read = decoder(kind)
-        queue: deque[Transition] = deque(maxlen=_WAITING_MAX)
+        queue: deque[tuple[int, Transition]] = deque(maxlen=_WAITING_MAX)
+        last: tuple[int, int] | None = None
         topic = wire.topic(self.machine.loop, wire.TRANSITIONS)
         if not self._transitions:
             self.follow(topic)
@@ -304,8 +304,11 @@ class Client(Node):
             while True:
                 news = self._news
                 while queue:
-                    found = queue.popleft()
-                    yield found._replace(event=read(loads(found.event)))
+                    history, found = queue.popleft()
+                    # What was lost on the way, and what did not fit into the queue of a slow reader.
+                    missed = max(0, found.seq - last[1] - 1) if last is not None and last[0] == history else 0
+                    last = history, found.seq
+                    yield found._replace(event=read(loads(found.event)), missed=missed)
                 if not self._is_open:
                     if self.loop_end is None:
                         raise self._error()
@@ -315,7 +318,6 @@ class Client(Node):
             self._transitions = [one for one in self._transitions if one is not queue]
             if not self._transitions and self._is_open:
                 self.unfollow(topic)
-                self._noted = None
 
     async def ended(self) -> End:
         """Waits for the loop's end."""
@@ -377,6 +379,8 @@ class Client(Node):
             due = min(due, max(self._status_at, now + 0.02))
         if self.machine.ended is not None and self.machine.awaits_last_state:
             due = min(due, self._await_last_state(now))
+        else:
+            self._last_state_by = float("inf")
         return due
 
     def _await_last_state(self, now: float) -> float:
@@ -393,21 +397,20 @@ class Client(Node):
         document = loads(message.document)
         if not isinstance(document, dict) or document.get("role", "leader") != "leader" or not header.history:
             return
+        seq = document.get("seq")
+        if type(seq) is not int:
+            return
         waiting, self._status = self._status, []
         for future in waiting:
             if not future.done():
-                future.set_result(Position(header.history, header.epoch, int(document["seq"])))
+                future.set_result(Position(header.history, header.epoch, seq))
 
     def _note(self, header: wire.Header, message: wire.Transitions) -> None:
         for note in message.notes:
-            before = self._noted
-            self._noted = Position(header.history, header.epoch, note.seq)
-            is_same = before is not None and before.history == header.history
-            missed = max(0, note.seq - before.seq - 1) if is_same and before is not None else 0
             at = datetime.fromtimestamp(note.time_ms / 1000, timezone.utc)
             effect = wire.effect_text(note.effect) if note.effect else None
             for queue in self._transitions:
-                queue.append(Transition(note.seq, at, note.session, effect, note.event, missed))
+                queue.append((header.history, Transition(note.seq, at, note.session, effect, note.event, 0)))
         self._tell_news()
 
     def _tell_news(self) -> None:

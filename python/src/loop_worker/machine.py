@@ -201,7 +201,7 @@ class Machine:
     epoch: wire.Epoch = wire.NO_EPOCH
     session: int = 0
     loop: int = 0
-    event_bytes_max: int = 2**63
+    event_bytes_max: int = 512 << 10
     feedbacks: list[str] = field(default_factory=list)
     silence: float = 3.0
     interval: float = 0.5
@@ -522,6 +522,10 @@ class Machine:
         before = self.search.current
         if self.search.learn(places, self.has_left or self.phase in (Phase.CLAIMING, Phase.JOINED), self.now):
             self._greet(before, self.now)
+
+    def could_not_dial(self) -> None:
+        """Greets the next address, because this one is none."""
+        self._move_on()
 
     def could_not_connect(self) -> None:
         """Greets again, because the reducer's other sockets are not where it said."""

@@ -7,6 +7,7 @@ import contextlib
 import logging
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -126,14 +127,17 @@ class Node:
         now = time.monotonic()
         self.machine = Machine(configuration, now, stream)
         self._context = zmq.Context()
-        self._dealer = self._socket(zmq.DEALER, places[0])
+        try:
+            self._dealer = self._socket(zmq.DEALER, places[0])
+        except zmq.ZMQError as error:
+            self._context.term()
+            raise Configuration(f"{places[0]} cannot be dialled: {error}") from None
         self._push: zmq.Socket[bytes] | None = None
         # By the address of the reducer that publishes there.
         self._subscribers: dict[str, zmq.Socket[bytes]] = {}
-        self._topics: set[bytes] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._is_woken = False
-        self._opened_at = self._lost_at = now
+        self._lost_at = now
         self._said = 0
         self._asking: asyncio.Task[None] | None = None
         self._looking: asyncio.Task[None] | None = None
@@ -178,7 +182,8 @@ class Node:
                 self._close(socket)
         if self._file is not None:
             self._file.close()
-        self._context.term()
+        # It waits for what has not left yet, half a second at most. The event loop does not.
+        threading.Thread(target=self._context.term, name="loop_worker: last messages").start()
 
     # Sockets.
 
@@ -195,7 +200,11 @@ class Node:
         if self._keys is not None:
             socket.curve_publickey, socket.curve_secretkey = self._keys.public, self._keys.secret
             socket.curve_serverkey = self._keys.reducer
-        socket.connect(place)
+        try:
+            socket.connect(place)
+        except zmq.ZMQError:
+            socket.close(0)
+            raise
         self._loop.add_reader(_descriptor(socket), self._turn)
         return socket
 
@@ -227,8 +236,15 @@ class Node:
             socket.unsubscribe(topic)
 
     def _dial(self, place: str) -> None:
+        try:
+            address.check(place)
+            dealer = self._socket(zmq.DEALER, place)
+        except (zmq.ZMQError, Configuration) as error:
+            _LOG.warning("%s: the address %r of a reducer cannot be used: %s", self.title, place, error)
+            self.machine.could_not_dial()
+            return
         self._close(self._dealer)
-        self._dealer = self._socket(zmq.DEALER, place)
+        self._dealer = dealer
 
     def _new_push(self, endpoint: str) -> None:
         if self._push is not None:
@@ -263,8 +279,22 @@ class Node:
             self._dealer.send(data, zmq.NOBLOCK)
 
     def _turn(self) -> None:
-        """Reads everything, acts, sends. The descriptors of ZeroMQ tell of changes only, so it ends when nothing is left to do."""
+        """Has a turn. An error in it, which would be one of this package, costs that turn and not the process."""
         self._is_woken = False
+        try:
+            self._take_turn()
+        except Exception:
+            _LOG.exception("%s: a turn failed", self.title)
+            self._set_timer(_TURN_EVERY)
+
+    def _set_timer(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._is_open:
+            self._timer = self._loop.call_later(seconds, self._turn)
+
+    def _take_turn(self) -> None:
+        """Reads everything, acts, sends. The descriptors of ZeroMQ tell of changes only, so it ends when nothing is left to do."""
         self._say_if_late(time.monotonic())
         while self._is_open:
             count = self._read()
@@ -285,9 +315,7 @@ class Node:
             return
         self._say_if_lost(now)
         due = min(due, self.machine.deadline, now + _TURN_EVERY)
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = self._loop.call_later(max(due - now, 0.001), self._turn)
+        self._set_timer(max(due - now, 0.001))
 
     def _say_if_late(self, now: float) -> None:
         """A body that blocks the event loop keeps the lease from being renewed."""

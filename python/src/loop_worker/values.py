@@ -187,7 +187,7 @@ def loads(data: bytes) -> Any:
     """The plain value of some CBOR. Raises `Misfit` if it is none."""
     try:
         return cbor2.loads(data)
-    except (cbor2.CBORDecodeError, ValueError, EOFError) as error:
+    except Exception as error:
         raise Misfit(f"these bytes are no CBOR: {error}") from error
 
 

@@ -368,7 +368,8 @@ class RunningWorker(Node):
         one, call = found
         try:
             request = one.read(loads(grant.request))
-        except Misfit as error:
+        except Exception as error:
+            # A type of the body may refuse what fits its fields.
             self._entry(wire.FAILED, held, wire.failure(f"the request is not of the type of this body: {error}", is_final=True))
             return
         me = Effect(self, one.name, grant, one.read, request)
@@ -437,7 +438,7 @@ class RunningWorker(Node):
             return
         try:
             found[0].renew(request)
-        except Misfit as error:
+        except Exception as error:
             _LOG.error("%s: a newer request of %s is not of the type of its body: %s", self.title, found[0].key, error)
 
     # What bodies send.
