@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
 import subprocess
 import sys
 import types
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from conftest import ROOT
 
+from loop_worker import Case, Client, Options, Tracked, Worker
 from loop_worker.pytest_plugin import StartReducer
 
 PAGE = (ROOT / "docs/python.md").read_text(encoding="utf-8")
@@ -36,12 +40,45 @@ def test_the_worker_in_ten_lines_books_a_deposit(programs: Path, start_reducer: 
     assert '"torn":0' in json.dumps(json.loads(state.stdout), separators=(",", ":"))
 
 
-def test_the_tests_of_the_page_pass() -> None:
+class Ending(Case, name="shipped"):
+    parcel: str
+
+
+@dataclass
+class Orders:
+    closed: Annotated[dict[str, Ending], Tracked]
+
+
+def page(*texts: str) -> types.ModuleType:
+    """The code of the blocks with these texts, as a module."""
     module = types.ModuleType("page")
     sys.modules["page"] = module
-    typed, tests = (next(block for block in BLOCKS if text in block) for text in ("class Shipped", "def test_an_order"))
-    exec(typed, module.__dict__)
-    exec(tests, module.__dict__)
+    for text in texts:
+        exec(next(block for block in BLOCKS if text in block), module.__dict__)
+    return module
+
+
+def test_ship_of_the_page_ships_orders_of_a_definition_in_swift(programs: Path, start_reducer: StartReducer) -> None:
+    """The loop that `loopctl new` makes, before it gets its name."""
+    reducer = start_reducer(programs / "newloop-reducer")
+    module = page("class Shipped")
+    worker = Worker("newloop")
+    worker.effect("ship")(module.ship)
+
+    async def main() -> None:
+        async with worker.running(Options(reducer=reducer.address)), Client("newloop", reducer.address) as handle:
+            await handle.send({"place": {"_0": module.Order("1", "Ada", 2500)}})
+            await handle.send({"charged": {"number": "1"}})
+            async for state in handle.states(Orders):
+                if state.value.closed:
+                    assert state.value.closed == {"1": Ending("parcel-1")}
+                    return
+
+    asyncio.run(main())
+
+
+def test_the_tests_of_the_page_pass() -> None:
+    module = page("class Shipped", "def test_an_order")
     names = [name for name in vars(module) if name.startswith("test_")]
     assert len(names) == 2
     for name in names:
