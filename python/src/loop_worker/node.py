@@ -322,7 +322,7 @@ class Node:
         gap, self._turned_at = now - self._turned_at, now
         if gap > _TURN_EVERY + self.machine.silence / 2:
             _LOG.warning(
-                "%s: the event loop had no turn for %.1f s; a body that blocks must be a plain def, which runs in a thread",
+                "%s: the event loop had no turn for %.1f s: the process was stopped, or a body blocks, which must be a plain def then",
                 self.title,
                 gap,
             )
