@@ -373,7 +373,7 @@ def test_a_body_that_blocks_the_event_loop_is_noticed(ledger: Reducer, caplog: p
             await all_booked(handle, 1)
 
     asyncio.run(main())
-    assert "a body blocks, which must be a plain def then" in caplog.text
+    assert "a body blocks and must be a plain def" in caplog.text
 
 
 def test_a_worker_next_to_something_else_says_why_it_has_ended(ledger: Reducer, caplog: pytest.LogCaptureFixture) -> None:

@@ -24,6 +24,7 @@ _LOG = logging.getLogger("loop_worker")
 _FRAMES_IN_A_TURN = 512
 _SAY_AFTER = (2.0, 10.0, 60.0)
 _SAY_EVERY = 600.0
+_FOR_SUBCLASSES = frozenset((machine.Start, machine.Stop, machine.NewRequest, machine.Settled, machine.Space))
 _TURN_EVERY = 0.5
 _MESSAGE_MAX = 2 * wire.MESSAGE_BYTES_MAX
 
@@ -322,7 +323,7 @@ class Node:
         gap, self._turned_at = now - self._turned_at, now
         if gap > _TURN_EVERY + self.machine.silence / 2:
             _LOG.warning(
-                "%s: the event loop had no turn for %.1f s: the process was stopped, or a body blocks, which must be a plain def then",
+                "%s: the event loop had no turn for %.1f s: the process was stopped, or a body blocks and must be a plain def",
                 self.title,
                 gap,
             )
@@ -365,9 +366,10 @@ class Node:
         self._keep()
         while self._is_open and (actions := self.machine.take_actions()):
             for action in actions:
-                kind = type(action)
-                if kind is machine.Send:
-                    self.tell(action.data)  # type: ignore[union-attr]
+                if type(action) in _FOR_SUBCLASSES:
+                    self.handle(action)
+                elif isinstance(action, machine.Send):
+                    self.tell(action.data)
                     has_sent = True
                 elif isinstance(action, machine.Connect):
                     self._connect(action.introduction)
@@ -382,10 +384,8 @@ class Node:
                 elif isinstance(action, machine.Admitted):
                     self._joined()
                     self.handle(action)
-                elif isinstance(action, machine.PeerRefused | machine.LoopEnded | machine.Finished):
-                    self._end(action)
                 else:
-                    self.handle(action)
+                    self._end(action)
                 if not self._is_open:
                     return has_sent
         return has_sent
