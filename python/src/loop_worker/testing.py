@@ -199,8 +199,9 @@ class Reducer:
         self.process.wait()
 
     def freeze(self) -> None:
-        """Stops the process, until `thaw`."""
+        """Stops the process, until `thaw`. It is stopped when this returns."""
         self.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WNOWAIT)
 
     def thaw(self) -> None:
         """Lets it continue."""
