@@ -298,9 +298,10 @@ def test_a_thread_learns_that_its_effect_is_cancelled(ledger: Reducer) -> None:
             ended.set()
 
     async def main() -> None:
-        async with clerk(body).running(options(ledger)) as running, client(ledger) as handle:
+        async with clerk(body).running(options(ledger)), client(ledger) as handle:
             await handle.send(Deposit(1, Work()))
-            await until(lambda: len(running.machine.running) == 1)
+            # An effect that is cancelled before its thread has begun never begins.
+            await until_begun(handle, 1)
             await handle.send(Cancel(2, 1))
             assert await asyncio.to_thread(ended.wait, 10)
 
