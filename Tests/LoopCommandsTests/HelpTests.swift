@@ -37,8 +37,7 @@ import Testing
                   trim        Forget the journal's records before a seq.
                   step-down   Have the reducer that leads let a standby lead.
                   serve       Serve a folder as a web site.
-                  console     Serve a page that shows a running loop to its author or whoever
-                              is on call.
+                  console     Serve a page that shows a running loop.
                   journal     Prepare a database for journals; list them; move a journal there or
                               back.
                   doctor      Examine a database, a file or reducers, and say what to mend.

@@ -92,7 +92,7 @@ private struct Parcels: LoopDefinition {
 
         private func until(_ texts: [String]) async throws -> String {
             for await _ in store.states {
-                let text = page.plainText()
+                let text = page.plainText(columns: 1000)
                 if texts.allSatisfy({ text.contains($0) }) { return text }
             }
             throw CancellationError()

@@ -23,8 +23,8 @@ import Testing
     }
 
     @Test func `has a link without characters that browsers change`() throws {
-        let place = try #require(ConsolePlace("state?a[\"b c\"]"))
-        #expect(place.link == "#state?a[%22b%20c%22]")
+        let place = try #require(ConsolePlace("state?a.b c"))
+        #expect(place.link == "#state?a.b%20c")
         var filter = ConsoleFilter()
         filter.text = "x=1"
         #expect(ConsolePlace.timeline(filter).link == "#timeline?text=x%253D1")
@@ -157,14 +157,16 @@ import Testing
     }
 
     @Test func `has its waiting, its attempts with their workers, and its end`() throws {
-        let lanes = EffectLane.lanes(of: [
-            record(1, 1, "event", time: 1000, session: 1),
-            record(2, 2, "event", time: 1100, session: 1), record(3, 2, "granted", effect: "0.1.0", note: "and 0.2.0"),
-            record(4, 3, "event", time: 1500, session: 1),
-            record(5, 3, "attempt ended", effect: "0.1.0", session: 4), record(6, 3, "granted", effect: "0.1.0"),
-            record(7, 4, "event", time: 2000, effect: "0.1.0", session: 5),
-            record(8, 4, "completed", effect: "0.1.0", session: 5),
-        ])
+        let lanes = EffectLane.lanes(
+            of: [
+                record(1, 1, "event", time: 1000, session: 1),
+                record(2, 2, "event", time: 1100, session: 1),
+                record(3, 2, "granted", effect: "0.1.0", note: "and 0.2.0"),
+                record(4, 3, "event", time: 1500, session: 1),
+                record(5, 3, "attempt ended", effect: "0.1.0", session: 4), record(6, 3, "granted", effect: "0.1.0"),
+                record(7, 4, "event", time: 2000, effect: "0.1.0", session: 5),
+                record(8, 4, "completed", effect: "0.1.0", session: 5),
+            ], live: [EffectID("0.2.0")].reduce(into: []) { if let effect = $1 { $0.insert(effect) } })
         #expect(lanes.map(\.effect.description) == ["0.1.0", "0.2.0"])
         #expect(
             lanes[0].spans == [

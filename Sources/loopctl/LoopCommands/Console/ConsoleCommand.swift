@@ -17,13 +17,14 @@ enum ConsoleCommand {
 
     static let subcommand = Subcommand(
         command: Command(
-            "console", abstract: "Serve a page that shows a running loop to its author or whoever is on call.",
+            "console", abstract: "Serve a page that shows a running loop.",
             discussion: """
-                The page shows health, members and what waits; every transition with its sender, its effects and what it changed; the \
-                state now or earlier, by key path; and why a part of it is as it is. It can retry and drop what is set aside.
+                The page shows health, members and what waits; every transition with its sender, its effects and what it \
+                changed; the state now or earlier, by key path; and why a part of it is as it is. It can retry and drop what \
+                is set aside.
 
-                Whoever can open the page can do what the console's key allows. The page has no password and no encryption: leave it on \
-                this machine, or put a proxy with both in front of it. Runs until SIGTERM or Ctrl-C.
+                All who can open the page can do what the console's key allows. The page has no password and no encryption: \
+                leave it on this machine, or put a proxy with both in front of it. Runs until SIGTERM or Ctrl-C.
 
                 Exit codes: 0 stopped, 2 could not run, 64 wrong usage.
                 """,

@@ -1,4 +1,3 @@
-import CBOR
 import LoopCore
 import LoopNode
 import LoopView
@@ -481,7 +480,7 @@ private struct EffectsView: View {
         }
         Missing(console: console, question: question)
         if case .records(let records, _) = console.answers[question] {
-            LanesView(records: records.reversed(), lanesMax: 100)
+            LanesView(records: records.reversed(), live: console.state.live, lanesMax: 100)
         }
         Heading("Live effects", level: 2)
         EffectsList(console: console, question: .effects(nil), none: "the state asks for no effect")
@@ -491,11 +490,12 @@ private struct EffectsView: View {
 /// Lanes on one scale of time.
 private struct LanesView: View {
     let records: [HistoryRecord]
+    let live: Set<EffectID>?
     let lanesMax: Int
 
     var body: [Element] {
         let times = records.compactMap(\.time)
-        let lanes = EffectLane.lanes(of: records).suffix(lanesMax)
+        let lanes = EffectLane.lanes(of: records, live: live).suffix(lanesMax)
         let start = lanes.compactMap(\.spans.first?.from).min() ?? times.first ?? 0
         let end = times.last ?? start
         if lanes.isEmpty {
@@ -516,7 +516,8 @@ private struct LanesView: View {
                 Text(
                     "waited \(Duration.milliseconds(spent.waiting).text), ran \(Duration.milliseconds(spent.running).text)"
                 )
-                Text("\(lane.attempts) attempts, \(lane.end ?? "no end yet")").tone(.secondary)
+                Text("\(lane.attempts) attempts, \(lane.end ?? (live == nil ? "it may have ended" : "no end yet"))")
+                    .tone(.secondary)
             }
         }
     }
@@ -541,7 +542,7 @@ private struct EffectView: View {
         }
         Missing(console: console, question: question)
         if case .records(let records, let next) = console.answers[question] {
-            LanesView(records: records.reversed(), lanesMax: 1)
+            LanesView(records: records.reversed(), live: console.state.live, lanesMax: 1)
             List(records.reversed(), id: \.position) { record in
                 Row {
                     Link("\(record.seq)", to: .transition(max(record.seq, 1)))

@@ -99,7 +99,7 @@ struct ConsoleState: Sendable {
         (first, before, events, wanted) = (0, [], [:], "")
         if case .timeline(let filter) = next {
             draft = filter
-            // Whoever comes back finds the timeline where it was.
+            // A person who comes back finds the timeline as it was.
             if let left, left.place == next { first = left.first }
             if first == 0 { top = newest ?? 0 }
         }
@@ -146,8 +146,14 @@ struct ConsoleState: Sendable {
         case .why(let path, let before): return [.members, .changes(of: path, before: before)]
         case .effects: return [.members, .effects(nil), .found(HistoryFilter(max: 1000), before: nil)]
         case .effect(let effect):
-            return [.members, .found(HistoryFilter(effect: "\(effect)", max: 1000), before: nil)]
+            return [.members, .effects(nil), .found(HistoryFilter(effect: "\(effect)", max: 1000), before: nil)]
         }
+    }
+
+    /// The effects that are live, or nil if not all of them are known.
+    var live: Set<EffectID>? {
+        guard case .effects(let effects, 0) = answers[.effects(nil)] else { return nil }
+        return Set(effects.compactMap { EffectID($0.effect) })
     }
 
     /// What is asked for now. A question with another number is asked again.
@@ -216,7 +222,7 @@ extension ConsoleState {
     /// The feedbacks of a console: they ask a reducer, again after a second if the answer is live, and have actions done.
     static func feedbacks(_ asker: ConsoleAsker, every pause: Duration) -> [Feedback<ConsoleState, Event>] {
         [
-            .react("questions", requests: { $0.asked }) { (asked: Asked) in
+            .react("questions", requests: { Set($0.asked.values) }) { (asked: Asked) in
                 .task { .answer(asked.question, await asker.answer(asked.question)) }
             },
             .react("pause", request: { $0.pause }) { (_: Int) in

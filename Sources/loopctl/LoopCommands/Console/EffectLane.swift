@@ -25,14 +25,19 @@ struct EffectLane: Equatable, Sendable {
     private(set) var spans: [Span] = []
     /// How many attempts were granted.
     private(set) var attempts = 0
-    /// Whether it has ended, and how, in a word.
+    /// The time of its newest record.
+    private var last: Int64 = 0
+    /// How it has ended, in a word, or nil if it is live, or if that is not known.
     private(set) var end: String?
 
     /// The lanes of all effects that records name, in the order of the effects' IDs.
-    /// - Parameter records: in the order of the journal.
-    static func lanes(of records: [HistoryRecord]) -> [EffectLane] {
+    /// - Parameters:
+    ///   - records: the records in the order of the journal.
+    ///   - live: the effects that are live, or nil if that is not known. The journal has no record for the end of an effect with its
+    ///     last event, or for a cancellation.
+    static func lanes(of records: [HistoryRecord], live: Set<EffectID>?) -> [EffectLane] {
         var lanes: [EffectID: EffectLane] = [:]
-        var time: Int64 = 0
+        var time = records.lazy.compactMap(\.time).first ?? 0
         var times: [UInt64: Int64] = [:]
         for record in records {
             time = record.time ?? time
@@ -49,12 +54,19 @@ struct EffectLane: Equatable, Sendable {
                 lanes[effect] = lane
             }
         }
-        return lanes.values.sorted { $0.effect < $1.effect }
+        return lanes.values.map { $0.ended(unlessIn: live) }.sorted { $0.effect < $1.effect }
     }
 
     private init(effect: EffectID) { self.effect = effect }
 
+    private func ended(unlessIn live: Set<EffectID>?) -> EffectLane {
+        var lane = self
+        if let live, end == nil, !live.contains(effect) { lane.close(at: last, "ended") }
+        return lane
+    }
+
     private mutating func take(_ record: HistoryRecord, at time: Int64) {
+        last = time
         switch record.kind {
         case "granted":
             attempts += 1
