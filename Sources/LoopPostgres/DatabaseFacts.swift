@@ -45,6 +45,11 @@ package enum DatabaseInquiry {
         /// `db:5433`, or `db` with the usual port.
         package let name: String
         package let facts: Result<DatabaseFacts, JournalError>
+
+        package init(name: String, facts: Result<DatabaseFacts, JournalError>) {
+            self.name = name
+            self.facts = facts
+        }
     }
 
     /// A journal in a database.

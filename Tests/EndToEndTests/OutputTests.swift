@@ -20,7 +20,8 @@ import Testing
     ]
     private static let questions = [
         "status", "status --json", "history", "history --json", "state", "state --json", "state --path open", "schema",
-        "schema --format json-schema", "effects", "effects --json", "quarantine", "schedules", "verify", "verify --json",
+        "schema --format json-schema", "effects", "effects --json", "quarantine", "schedules", "verify",
+        "verify --json",
         #"send '{"hold":{"count":0}}'"#,
     ]
 

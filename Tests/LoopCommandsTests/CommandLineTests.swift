@@ -8,7 +8,7 @@ import Testing
         (
             [],
             "loopctl needs to be told what to do: up, status, ready, tail, send, effects, why, who, quarantine, "
-                + "schedules, history, state, diff, schema, verify, trim, step-down, serve, journal, keygen, new; see loopctl --help"
+                + "schedules, history, state, diff, schema, verify, trim, step-down, serve, console, journal, doctor, keygen, new; see loopctl --help"
         ),
         (["stats"], "unknown command 'stats'; did you mean status?"),
         (["status", "--jsn"], "unknown option --jsn; did you mean --json?"),

@@ -38,8 +38,8 @@ import Testing
                   step-down   Have the reducer that leads let a standby lead.
                   serve       Serve a folder as a web site.
                   console     Serve a page that shows a running loop.
-                  journal     Prepare a database for journals; list them; move a journal there or
-                              back.
+                  journal     Prepare a database for journals; list them; move a journal there
+                              or back.
                   doctor      Examine a database, a file or reducers, and say what to mend.
                   keygen      Make a key pair, for a peer or a reducer.
                   new         Make a package with a loop of your own.
@@ -78,8 +78,8 @@ import Testing
                   --workers N                 how many worker processes are started [default: 4, env: LOOP_WORKERS]
                   --capacity N                how many effects each worker holds at once [env: LOOP_CAPACITY]
                   --serve PATH                serve a folder, or the folder of a page, on loopback for as long as
-                                              the loop runs, at the same port each time; its URL becomes the
-                                              loop's first argument [env: LOOP_SERVE]
+                                              the loop runs, at the same port each time; its URL becomes the loop's
+                                              first argument [env: LOOP_SERVE]
                   --quiet                     show no progress, and what the processes say only when they fail
                                               [env: LOOP_QUIET]
                   --log text|json             how the processes write their logs: text for people, or JSON lines

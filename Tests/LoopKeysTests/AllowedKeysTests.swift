@@ -19,7 +19,10 @@ import Testing
         #expect(keys.keys.keys.count == 2)
         let worker = try #require(keys.keys[key(1)])
         #expect(worker.name == "w1")
-        #expect(Verb.allCases.filter(worker.allows) == [.readStatus, .join, .sendEvents, .explainEvents, .runEffects])
+        #expect(
+            Verb.allCases.filter(worker.allows) == [
+                .readStatus, .join, .sendEvents, .explainEvents, .readSchema, .runEffects,
+            ])
         #expect(worker.mayServe(group: "images"))
         #expect(!worker.mayServe(group: "video"))
         let observer = try #require(keys.keys[key(2)])

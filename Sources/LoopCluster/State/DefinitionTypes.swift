@@ -54,7 +54,9 @@ package struct DefinitionTypes<Definition: LoopDefinition> {
         return schema
     }
 
-    private func shape<Section: SectionReading>(of section: Section) -> TypeShape { probe.shape(of: Section.Value.self) }
+    private func shape<Section: SectionReading>(of section: Section) -> TypeShape {
+        probe.shape(of: Section.Value.self)
+    }
 
     private func shape(of type: any Decodable.Type) -> TypeShape { probe.shape(of: type) }
 }

@@ -51,7 +51,8 @@ struct JournalQueries: Sendable {
         switch question {
         case .history, .origin(_, _, _, step: false):
             return begin(work, for: request, reading, "the journal is being read")
-        case .state, .origin, .changes, .verify: return begin(work, for: request, replaying, "the journal is being replayed")
+        case .state, .origin, .changes, .verify:
+            return begin(work, for: request, replaying, "the journal is being replayed")
         }
     }
 

@@ -24,7 +24,8 @@ import Testing
             try answers(hello, stay)
                 == [.busy(to: .hello, retryAfter: .milliseconds(500), reason: "the disk is full")])
         #expect(try answers(.goodbye(SessionID(1), PeerID(high: 0, low: 1), History(1)), stay) == [])
-        let asked = try answers(.administration(request: 7, try CBOR.encode(AdministrationRequest.quarantine)[...]), stay)
+        let asked = try answers(
+            .administration(request: 7, try CBOR.encode(AdministrationRequest.quarantine)[...]), stay)
         guard case .answer(let part)? = asked.first, asked.count == 1 else { return #expect(Bool(false), "\(asked)") }
         let answer = try CBOR.decode(AdministrationAnswer.self, from: part.bytes)
         #expect(answer == .refused("the reducer is not ready: the disk is full"))

@@ -26,30 +26,32 @@ import Testing
         )
     }
 
-    @Test(
-        arguments: [
-            ({ $0.isPooled = true }, Finding.Level.failure, "leads to a pooler"),
-            ({ $0.isEncrypted = false }, .warning, "is not encrypted"),
-            ({ $0.clockAhead = .seconds(-90) }, .warning, "clock and this machine's differ by 90 s"),
-            ({ $0.settings["fsync"] = "off" }, .failure, "fsync is off"),
-            ({ $0.settings["synchronous_commit"] = "off" }, .failure, "synchronous_commit is off"),
-            ({ $0.settings["synchronous_commit"] = "local" }, .warning, "synchronous_commit is local"),
-            ({ $0.isReadOnly = true }, .failure, "default_transaction_read_only is on"),
-            ({ $0.tablesVersion = nil }, .failure, "lacks the tables"),
-            ({ $0.tablesVersion = 1 }, .failure, "of version 1, not 2"),
-            ({ $0.missingPrivileges = ["DELETE on loop_batch"] }, .failure, "lacks DELETE on loop_batch"),
-            ({ $0.seesOthers = false }, .warning, "does not see other sessions"),
-            ({ $0.connections = 95 }, .warning, "95 of 100 connections are taken"),
-            ({ $0.oldestTransaction = .seconds(400) }, .warning, "open for 400 s"),
-            ({ ($0.isReplica, $0.receives) = (true, false) }, .failure, "receives nothing"),
-            (
-                { ($0.isReplica, $0.receives, $0.reconnectsAfter) = (true, true, .seconds(5)) }, .warning,
-                "waits 5000 ms"
-            ),
-        ] as [(@Sendable (inout DatabaseFacts) -> Void, Finding.Level, String)])
-    func `finds one thing that is wrong, and says what to do`(
-        _ spoil: @Sendable (inout DatabaseFacts) -> Void, _ level: Finding.Level, _ text: String
-    ) throws {
+    private typealias Case = (spoil: @Sendable (inout DatabaseFacts) -> Void, level: Finding.Level, text: String)
+
+    private static let cases: [Case] = [
+        ({ $0.isPooled = true }, .failure, "leads to a pooler"),
+        ({ $0.isEncrypted = false }, .warning, "is not encrypted"),
+        ({ $0.clockAhead = .seconds(-90) }, .warning, "clock and this machine's differ by 90 s"),
+        ({ $0.settings["fsync"] = "off" }, .failure, "fsync is off"),
+        ({ $0.settings["synchronous_commit"] = "off" }, .failure, "synchronous_commit is off"),
+        ({ $0.settings["synchronous_commit"] = "local" }, .warning, "synchronous_commit is local"),
+        ({ $0.isReadOnly = true }, .failure, "default_transaction_read_only is on"),
+        ({ $0.tablesVersion = nil }, .failure, "lacks the tables"),
+        ({ $0.tablesVersion = 1 }, .failure, "of version 1, not 2"),
+        ({ $0.missingPrivileges = ["DELETE on loop_batch"] }, .failure, "lacks DELETE on loop_batch"),
+        ({ $0.seesOthers = false }, .warning, "does not see other sessions"),
+        ({ $0.connections = 95 }, .warning, "95 of 100 connections are taken"),
+        ({ $0.oldestTransaction = .seconds(400) }, .warning, "open for 400 s"),
+        ({ ($0.isReplica, $0.receives) = (true, false) }, .failure, "receives nothing"),
+        (
+            { ($0.isReplica, $0.receives, $0.reconnectsAfter) = (true, true, .seconds(5)) }, .warning,
+            "waits 5000 ms"
+        ),
+    ]
+
+    @Test(arguments: cases.indices)
+    func `finds one thing that is wrong, and says what to do`(index: Int) throws {
+        let (spoil, level, text) = Self.cases[index]
         var facts = healthy
         spoil(&facts)
         let found = facts.findings(of: "db").filter { $0.level != .fine }

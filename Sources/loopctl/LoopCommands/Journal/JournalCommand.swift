@@ -93,7 +93,7 @@ enum JournalCommand {
         let rows = journals.map { journal -> [String] in
             let holder =
                 journal.movedTo.map { "moved to \($0)" }
-                ?? (journal.isReleased ? "none" : "\(journal.holder) \(journal.address)")
+                ?? (journal.isReleased ? "none" : journal.holder)
             let texts = [journal.loop + (journal.hasEnded ? ", ended" : ""), journal.keptAs, holder].map {
                 JSONText.onOneLine($0)
             }

@@ -21,7 +21,7 @@ enum HistoryCommand {
         optional: "peer", .string.named("ID"), help: "only records of sessions that this peer has opened",
         environment: .none)
     static let key = Option(
-        optional: "key", .string.named("NAME"), help: "only records of sessions that this key has owned",
+        optional: "key-name", .string.named("NAME"), help: "only records of sessions that this key has owned",
         environment: .none)
     static let effect = Option(
         optional: "effect", .effect, help: "only records of this effect, such as 0.17.2", environment: .none
