@@ -22,6 +22,6 @@ package struct ReducerSetting: Sendable {
     /// The time zones that the definition's schedules name.
     package var timeZones = ZoneDatabase()
 
-    /// Creates the setting of a reducer without keys, with one address that nobody reaches from elsewhere.
+    /// Creates the setting of a reducer without keys, with one address that no other machine reaches.
     package init() {}
 }
