@@ -135,7 +135,7 @@ private struct Parcels: LoopDefinition {
     @Test func `shows a state by its parts, now and earlier, and which transitions changed one`() async throws {
         try await run { _, asker in
             let browser = Browser(asker)
-            try await browser.visit("state", shows: "as of seq 5", "open", "packed", "map of 2")
+            try await browser.visit("state", shows: "as of seq 5", "open", "packed", "{\"a\":1,\"b\":2}")
             try await browser.visit("state/1?open", shows: "State after 1", "a <#state/1?open.a>", "1")
             let text = try await browser.visit("why?open.a", shows: "no other transition changed it", "absent")
             #expect(text.contains("<#seq/1>"))
