@@ -4,12 +4,12 @@ import LoopNode
 import LoopWire
 import TestFolders
 
-/// A site with a number of pages and known faults, on a server with some latency, so that a check takes a while.
+/// A site with a number of pages and known faults. A test that acts in the middle of a check holds the site's answers there.
 final class CheckedSite: Sendable {
     let server: ScriptedSite
     private let folder = TestFolder()
 
-    init(pages: Int, latency: Duration) throws {
+    init(pages: Int) throws {
         for page in 0..<pages {
             var links = ""
             for step in 1...8 { links += "<a href=\"p\((page * 3 + step * 7) % pages).html#s\(step)\">x</a>\n" }
@@ -19,10 +19,15 @@ final class CheckedSite: Sendable {
             folder.write(
                 "p\(page).html", "<html><body>\(links)<a href=\"p\(page + 1).html\">next</a>\(anchors)</body></html>")
         }
-        server = try ScriptedSite(folder: folder.path, latency: latency)
+        server = try ScriptedSite(folder: folder.path)
     }
 
     var url: String { "http://127.0.0.1:\(server.port)/p0.html" }
+
+    /// Waits until a request has come that ``ScriptedSite/hold(after:)`` keeps without an answer.
+    func untilHeld() async throws {
+        while !server.isHolding { try await Task.sleep(for: .milliseconds(5)) }
+    }
 }
 
 /// A reducer and workers as processes of this machine, over TCP.

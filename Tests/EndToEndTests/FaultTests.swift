@@ -7,7 +7,7 @@ import ZMQ
 /// Real processes, sockets, kills and freezes: the report stays the same.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct `The link checker over processes` {
     @Test func `killing, freezing, stopping and adding workers changes nothing in the report`() async throws {
-        let site = try CheckedSite(pages: 360, latency: .milliseconds(100))
+        let site = try CheckedSite(pages: 360)
 
         let calm = try ProcessCluster(site: site.url)
         for name in ["a", "b", "c"] { try calm.startWorker(name) }
@@ -16,22 +16,25 @@ import ZMQ
         #expect(expected.json.contains("missing0.html"))
         #expect(expected.json.contains("no such fragment"))
 
-        // Two pages at a time each: the check must not be over before all three have joined.
+        // Two pages at a time each, and one answer: all three have joined, and each has something to do.
+        site.server.hold(after: 1)
         let rough = try ProcessCluster(site: site.url)
         let killed = try rough.startWorker("killed", capacity: 2)
         let frozen = try rough.startWorker("frozen", capacity: 2)
         let stopped = try rough.startWorker("stopped", capacity: 2)
         _ = try await rough.status { status in
             ["killed", "frozen", "stopped"].allSatisfy { name in
-                status.peers.contains { $0.name == name && $0.leases > 0 && $0.completed > 0 }
+                status.peers.contains { $0.name == name && $0.leases > 0 }
             }
         }
         killed.kill()
         frozen.send(SIGSTOP)
+        site.server.hold(after: 100)
         stopped.terminate()
         #expect(await stopped.wait() == .exited(0))
         try rough.startWorker("late")
         _ = try await rough.status { ($0.counters["leaseExpired"] ?? 0) >= 2 }
+        site.server.release()
         frozen.send(SIGCONT)
         try rough.startWorker("later")
         let got = try await rough.report()
@@ -40,7 +43,7 @@ import ZMQ
     }
 
     @Test func `G3 G4 a reducer that is killed again and again goes on from its journal`() async throws {
-        let site = try CheckedSite(pages: 240, latency: .milliseconds(50))
+        let site = try CheckedSite(pages: 240)
         let calm = try ProcessCluster(site: site.url)
         try calm.startWorker("a", capacity: 8)
         let expected = try await calm.report()
@@ -50,11 +53,13 @@ import ZMQ
         let worker = try rough.startWorker("a", capacity: 8)
         var seq: UInt64 = 0
         for life in 1...5 {
+            site.server.hold(after: 20)
             seq = try await rough.status { $0.epoch == UInt64(life) && $0.seq > seq + 10 }.seq
             rough.reducer.kill()
             #expect(await rough.reducer.wait() == .signaled(SIGKILL))
             try rough.startReducer()
         }
+        site.server.release()
         let got = try await rough.report()
         #expect(got.exit == expected.exit)
         #expect(got.json == expected.json)
@@ -64,7 +69,7 @@ import ZMQ
     }
 
     @Test func `a thousand connections that come while a reducer stands still are not dropped`() async throws {
-        let site = try CheckedSite(pages: 12, latency: .zero)
+        let site = try CheckedSite(pages: 12)
         let cluster = try ProcessCluster(site: site.url)
         _ = try await cluster.status { $0.epoch == 1 }
         let port = try #require(UInt16(cluster.address.description.split(separator: ":").last ?? ""))
@@ -79,11 +84,12 @@ import ZMQ
     }
 
     @Test func `G11 garbage on all three sockets changes nothing, and is counted`() async throws {
-        let site = try CheckedSite(pages: 240, latency: .milliseconds(100))
+        let site = try CheckedSite(pages: 240)
         let calm = try ProcessCluster(site: site.url)
         try calm.startWorker("a", capacity: 8)
         let expected = try await calm.report()
 
+        site.server.hold(after: 20)
         let noisy = try ProcessCluster(site: site.url)
         try noisy.startWorker("a", capacity: 8)
         _ = try await noisy.status { $0.peers.contains { $0.completed > 0 } }
@@ -91,6 +97,7 @@ import ZMQ
         #expect(sent > 100)
         let status = try await noisy.status { ($0.counters["malformedFrame"] ?? 0) > 50 }
         #expect((status.counters["malformedFrame"] ?? 0) > 50)
+        site.server.release()
         let got = try await noisy.report()
         #expect(got.exit == expected.exit)
         #expect(got.json == expected.json)

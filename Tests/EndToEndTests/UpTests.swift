@@ -45,12 +45,13 @@ import Testing
     }
 
     @Test func `with keys runs the loop with those that it makes, and nobody else takes part`() async throws {
-        let site = try CheckedSite(pages: 60, latency: .milliseconds(50))
+        let site = try CheckedSite(pages: 60)
         let folder = TestFolder()
         let bind = ipcEndpoint()
         let keys = "\(folder.path)/keys"
+        site.server.hold(after: 8)
         let up = try Up(["linkcheck", "--keys", keys, "--bind", bind, "--workers", "2", "--capacity", "2", site.url])
-        while site.server.requests["/p0.html"] ?? 0 < 1 { try await Task.sleep(for: .milliseconds(5)) }
+        try await site.untilHeld()
         // A worker, as of another machine, knows both files.
         let asked = [
             "status", "--reducer", bind, "--key", "\(keys)/up.key_secret", "--reducer-key", "\(keys)/server.key",
@@ -59,6 +60,7 @@ import Testing
         #expect(await admitted.wait() == .exited(0))
         let stranger = try ChildProcess(.init(Executables.path("loopctl"), ["status", "--reducer", bind]))
         #expect(await stranger.wait() == .exited(2))
+        site.server.release()
         #expect(await up.process.wait() == .exited(1), "\(up.output)")
         // The same folder again, with another journal: the keys are those of before.
         let again = try Up(["linkcheck", "--keys", keys, "--workers", "1", site.url])
@@ -78,8 +80,10 @@ import Testing
 
     @Test(arguments: [SIGINT, SIGTERM, SIGKILL])
     func `leaves nothing running when it is ended by a signal`(signal: Int32) async throws {
-        let site = try CheckedSite(pages: 240, latency: .milliseconds(100))
+        let site = try CheckedSite(pages: 24)
+        site.server.hold(after: 8)
         let up = try Up(["linkcheck", "--workers", "2", "--capacity", "2", site.url])
+        try await site.untilHeld()
         while up.children.count < 3 { try await Task.sleep(for: .milliseconds(5)) }
         let children = up.children
         up.process.send(signal)
@@ -93,13 +97,15 @@ import Testing
     }
 
     @Test func `a reducer that is killed is started again, and the report is the same`() async throws {
-        let site = try CheckedSite(pages: 120, latency: .milliseconds(50))
+        let site = try CheckedSite(pages: 120)
         let calm = try Up(["linkcheck", "--workers", "2", "--capacity", "4", site.url])
         #expect(await calm.process.wait() == .exited(1))
+        site.server.hold(after: 20)
         let rough = try Up(["linkcheck", "--workers", "2", "--capacity", "4", site.url])
-        while site.server.requests["/p0.html"] ?? 0 < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        try await site.untilHeld()
         let reducer = processes().first { $0.parent == rough.process.processID && $0.name == "loop-reducer" }
         kill(try #require(reducer).id, SIGKILL)
+        site.server.release()
         #expect(await rough.process.wait() == .exited(1))
         #expect(verdict(rough.output) == verdict(calm.output))
         #expect(rough.output.contains("ended by signal 9"))
@@ -107,18 +113,18 @@ import Testing
     }
 
     @Test func `a run that was killed as a whole goes on where it was by the same command`() async throws {
-        let site = try CheckedSite(pages: 120, latency: .milliseconds(50))
+        let site = try CheckedSite(pages: 120)
         let arguments = ["linkcheck", "--workers", "2", "--capacity", "4", site.url]
         let calm = try Up(arguments)
         #expect(await calm.process.wait() == .exited(1))
         let calmRequests = site.server.requests.values.reduce(0, +)
         let folder = TestFolder()
+        site.server.hold(after: 80)
         let killed = try Up(arguments, in: folder)
-        while site.server.requests.values.reduce(0, +) < calmRequests + 80 {
-            try await Task.sleep(for: .milliseconds(5))
-        }
+        try await site.untilHeld()
         killed.process.send(SIGKILL)
         #expect(await killed.process.wait() == .signaled(SIGKILL))
+        site.server.release()
         let again = try Up(arguments, in: folder)
         #expect(await again.process.wait() == .exited(1))
         #expect(verdict(again.output) == verdict(calm.output))

@@ -92,6 +92,15 @@ package final class ScriptedSite: Sendable {
     /// The number of requests for each path, as they were sent (percent-encoded, without the query).
     package var requests: [String: Int] { handler.counts.withLock { $0.byPath } }
 
+    /// Answers the next requests, up to this number. Every later one waits for ``release()``, or for another call of this.
+    package func hold(after count: Int) { handler.counts.withLock { $0.answeredMax = $0.total + count } }
+
+    /// Answers what waits, and every later request.
+    package func release() { handler.counts.withLock { $0.answeredMax = .max } }
+
+    /// Whether a request waits for ``release()``.
+    package var isHolding: Bool { handler.counts.withLock { $0.total > $0.answeredMax } }
+
     /// The largest number of requests that waited for their answers at one time.
     package var concurrencyMax: Int { handler.counts.withLock { $0.underWayMax } }
 }
@@ -100,6 +109,8 @@ package final class ScriptedSite: Sendable {
 private final class ScriptedHandler: HTTPHandler {
     struct Counts {
         var total = 0
+        /// The number of the last request that may have an answer, counted from 1.
+        var answeredMax = Int.max
         var underWay = 0
         var underWayMax = 0
         var byPath: [String: Int] = [:]
@@ -109,10 +120,13 @@ private final class ScriptedHandler: HTTPHandler {
         private let handler: ScriptedHandler
         private let site: any HTTPExchange
         private let answer: ScriptedSite.Override.Answer
+        /// The number of its request, counted from 1.
+        private let number: Int
         private var latency: Duration
 
-        init(_ handler: ScriptedHandler, _ site: any HTTPExchange, _ override: ScriptedSite.Override?) {
+        init(_ handler: ScriptedHandler, _ number: Int, _ site: any HTTPExchange, _ override: ScriptedSite.Override?) {
             self.handler = handler
+            self.number = number
             self.site = site
             answer = override?.answer ?? .folder
             latency = override?.latency ?? handler.latency
@@ -125,6 +139,7 @@ private final class ScriptedHandler: HTTPHandler {
                 defer { latency = .zero }
                 return .later(latency)
             }
+            if handler.counts.withLock({ number > $0.answeredMax }) { return .later(.milliseconds(5)) }
             switch answer {
             case .folder: return site.answer(request)
             case .reply(let reply): return .reply(reply)
@@ -150,12 +165,13 @@ private final class ScriptedHandler: HTTPHandler {
     }
 
     func begin(path: String, method: String) -> any HTTPExchange {
-        counts.withLock { counts in
+        let number = counts.withLock { counts in
             counts.total += 1
             counts.underWay += 1
             counts.underWayMax = max(counts.underWayMax, counts.underWay)
             counts.byPath[path, default: 0] += 1
+            return counts.total
         }
-        return Exchange(self, site.begin(path: path, method: method), script(path, method))
+        return Exchange(self, number, site.begin(path: path, method: method), script(path, method))
     }
 }
