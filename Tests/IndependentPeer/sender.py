@@ -10,7 +10,7 @@ REFUSAL = {1: "stale", 2: "attempt", 3: "undecodable", 4: "tooLarge", 5: "ended"
 
 
 class Sender(Peer):
-    """Sends events, at most so many at a time, and hears what becomes of each.
+    """Sends events, a limited number at a time, and hears what becomes of each.
 
     `roughness` is the share of batches that are lost, of those that are sent twice, and of those that are sent late.
     """

@@ -14,6 +14,7 @@ import Testing
         Pattern(name: "\"The same\", which does not say what") { $0.contains(/(^|[.:;]\s)The same\b/) },
         Pattern(name: "anew") { $0.contains(/\banew\b/) },
         Pattern(name: "a process called a body") { $0.contains(/\b(no|some|every)body\b/.ignoresCase()) },
+        Pattern(name: "\"so many\" for a number that has a name") { $0.contains(/\b[Ss]o many\b(?! \w+ that)/) },
         Pattern(name: "\"who\" without a noun") { $0.contains(/\b[Ww]hoever\b|(^|[.:]\s)Who\s/) },
     ]
 
@@ -33,6 +34,7 @@ import Testing
     @Test(arguments: [
         "The number; nil: there is none.", "Ends. The same for others.", "It begins anew.", "Nobody asks.",
         "Whoever asks gets it.", "Who asks gets it.",
+        "Sends so many events.",
     ])
     func `are read by patterns that find what they look for`(comment: String) {
         #expect(Self.banned.contains { $0.occurs(comment[...]) })

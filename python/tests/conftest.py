@@ -122,7 +122,7 @@ def client(reducer: Reducer, **more: Any) -> Client:
 
 
 async def all_booked(handle: Client, count: int, limit: float = 30) -> Ledger:
-    """The state in which so many deposits are booked, and none is open."""
+    """The state in which `count` deposits are booked, and none is open."""
 
     async def find() -> Ledger:
         async for state in handle.states(Ledger):

@@ -73,7 +73,7 @@ def test_a_message_of_a_reducer_is_read_and_no_part_of_it_is(name: str) -> None:
                 shorter = wire.read(data[:end], at)[1]
             except wire.Malformed:
                 continue
-            # Answers are left out where there are none.
+            # A message without answers ends before them.
             news = shorter.news if isinstance(shorter, wire.Outcomes) else shorter
             assert isinstance(news, wire.Acknowledgement)
             assert not news.answers

@@ -79,7 +79,7 @@ enum LoopBench {
 }
 
 extension CaseGroup {
-    /// The group with the cases whose name contains `part`, or nil where there are none.
+    /// The group with the cases whose name contains `part`, or nil if there are none.
     fileprivate func only(_ part: String) -> CaseGroup? {
         let kept = part.isEmpty ? ours : ours.filter { $0.name.contains(part) }
         return kept.isEmpty ? nil : CaseGroup(unit: unit, references: references, ours: kept, rounds: rounds)

@@ -25,7 +25,7 @@ struct Puts: LoopDefinition {
     func reduce(into state: inout State, _ event: Event, _: Transition) { state.count += 1 }
 }
 
-/// A program: sends so many events, and returns from its main, which exits.
+/// A program: sends a number of events, and returns from its main, which exits.
 private func program(_ address: String, _ count: Int, outbox: String? = nil, stopLimit: Duration = .seconds(5))
     async throws
     -> Never

@@ -1,6 +1,6 @@
 import LoopCore
 
-/// A loop for tests: so many jobs, each done by an effect that sends the square of its number.
+/// A loop for tests: a number of jobs, each done by an effect that sends the square of its number.
 struct Jobs: LoopDefinition {
     struct State: Codable, Sendable, Equatable {
         var waiting: [Int: Int] = [:]

@@ -26,7 +26,7 @@ import Testing
         #expect(buffer.takeAll() == ["e\n"])
     }
 
-    @Test func `are dropped beyond so many bytes`() {
+    @Test func `are dropped beyond a number of bytes`() {
         var buffer = LogBuffer(linesMax: 10, bytesMax: 4)
         for text in ["ab\n", "cd\n", "\n"] { buffer.append(text) }
         #expect(buffer.takeAll() == ["ab\n", "1 line of the log is missing here: nobody read it\n", "\n"])

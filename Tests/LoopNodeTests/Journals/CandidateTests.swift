@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct `A journal file that is free` {
     private let folder = TestFolder()
 
-    /// An opening of a standby that has followed the file up to so many records before its end.
+    /// An opening of a standby that has followed the file up to `lag` records before its end.
     private func opening(_ candidate: Candidate = Candidate(), behind lag: UInt64) -> JournalPlace.Opening {
         candidate.opening {
             var report = FollowingReport()

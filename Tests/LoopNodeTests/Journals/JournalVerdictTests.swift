@@ -110,7 +110,7 @@ import ZMQ
             .map { ".snapshots/\($0)" }
     }
 
-    /// The row that has so many behind it.
+    /// The row that this number of rows follow.
     private static func row(_ behind: Int) -> String {
         "first_position = (SELECT first_position FROM batches ORDER BY 1 DESC LIMIT 1 OFFSET \(behind))"
     }

@@ -12,7 +12,7 @@ enum Runtime: String, CaseIterable, Sendable {
     /// As a reducer and a worker, with sockets between them.
     case cluster
 
-    /// What effects said as they began, where so many at a time began at one event. In a process they begin one after the
+    /// What effects said as they began, if the events began `counts` effects, each in its turn. In a process they begin one after the
     /// other; a worker is told of them in their order, and each may have a thread of its own: those of one event are sorted.
     func begun(_ said: [String], at counts: [Int]) -> [String] {
         guard self == .cluster else { return said }

@@ -102,7 +102,7 @@ import Testing
 
     @Test func `a message cut at any byte is refused`() {
         for (name, bytes) in MessageExamples.all {
-            // Answers are left out where there are none: what ends before them is whole.
+            // A message without answers ends before them: one that is cut there is whole.
             let whole = name.hasSuffix("with answers") ? bytes.count - 32 : bytes.count
             for count in 0..<bytes.count where count != whole {
                 #expect(!decodes(name, Array(bytes[..<count])), "\(name) cut to \(count)")

@@ -178,7 +178,7 @@ class Client(Node):
         await self._accept(encode(event), wire.WANTS_SEQ if self._file is not None else 0, None)
 
     async def send(self, event: object) -> StateID:
-        """Sends an event, and returns where it was applied. Raises `Refused` if it was not."""
+        """Sends an event, and returns the state after the transition that applied it. Raises `Refused` if it was not."""
         seq, _ = await self._outcome(event, wire.WANTS_SEQ)
         return StateID(self.machine.history, self.machine.epoch, seq)
 

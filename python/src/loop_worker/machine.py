@@ -23,7 +23,7 @@ from .search import LeaderSearch, asked_pause
 
 _REPEAT = 0.2
 _REPORT_AFTER = 64
-"""A heartbeat is due once so many numbered messages are applied and not reported."""
+"""The number of applied numbered messages without a report after which a heartbeat is due."""
 _LEFT_MAX = 16
 _DETAILS_MAX = 64
 _KEY_REFUSALS = (7, 8, 9)

@@ -2,7 +2,7 @@
 extension CaseGroup {
     static let curve = [16, 256, 4096].map(loopCurve) + [cLoopCurve, cPushPull]
 
-    /// Loop with so many events outstanding, which go out in batches.
+    /// Loop with `window` events outstanding, which go out in batches.
     private static func loopCurve(_ window: Int) -> CaseGroup {
         CaseGroup(
             unit: "events/s",

@@ -1,5 +1,5 @@
 extension CaseGroup {
-    /// Events of 256 bytes that are made durable a second, so many at a time, beside a loop that appends the same bytes to
+    /// Events of 256 bytes that are made durable a second, a batch at a time, next to a loop that appends the same bytes to
     /// a file and calls fdatasync. Enough appends that most are not the first to use their part of the log.
     static let journalAppends = [(1, 3000), (8, 3000), (64, 2000), (128, 1200), (512, 500), (1024, 400)].map {
         (batch: Int, count: Int) in

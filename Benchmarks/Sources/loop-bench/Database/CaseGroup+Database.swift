@@ -24,7 +24,7 @@ extension CaseGroup {
         }
     }
 
-    /// Records of 100 bytes that are made durable a second, so many at a time, beside a program in C that inserts the same
+    /// Records of 100 bytes that are made durable a second, a batch at a time, next to a program in C that inserts the same
     /// bytes by libpq alone.
     private static let databaseAppends = [(64, 3000), (512, 1500)].map { (batch: Int, count: Int) in
         let run = AppendRun { effort in

@@ -1,6 +1,6 @@
 import LoopCore
 
-/// A large state: so many films in a tracked dictionary, a hundred bytes each. An event votes for one of them; every eighth
+/// A large state: films in a tracked dictionary, a hundred bytes each. An event votes for one of them; every eighth
 /// asks for a check too, one of a keyed feedback that nobody works on, and gives up the oldest.
 struct Catalogue: LoopDefinition {
     struct Film: Codable, Equatable, Sendable {

@@ -1,6 +1,6 @@
 import LoopCore
 
-/// Everything large at once: so many entries in the state, and so many effects that tell of their start and then wait.
+/// Everything large at once: many entries in the state, and as many effects, which tell of their start and then wait.
 struct Crowd: LoopDefinition {
     struct State: Codable, Sendable {
         var films: TrackedDictionary<Int, Catalogue.Film> = [:]

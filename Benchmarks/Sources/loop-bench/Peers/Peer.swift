@@ -6,7 +6,7 @@ protocol Peer: Sendable {
     /// How many effects a round has; `full` is what fast peers get.
     func count(_ full: Int) -> Int
 
-    /// Starts its server and so many workers in a folder of their own.
+    /// Starts its server and this number of workers in a folder of their own.
     /// - Returns: a driver, that asks for `count` effects with `window` of them outstanding.
     func start(
         in folder: String, workers: Int, window: Int, count: Int, _ roles: RoleProcesses

@@ -4,15 +4,15 @@ import LoopCore
 import LoopNode
 import LoopWire
 
-/// Who votes in a catalogue, who joins late, and what its reducer notes.
+/// The roles around a catalogue: one that votes, one that joins late, and its reducer.
 enum CatalogueRoles {
-    /// A catalogue is filled in so many events. The first 16 make it small: the state is hashed then, and again after some
+    /// The number of events that fill a catalogue. The first 16 make it small: the state is hashed then, and again after some
     /// thousand events, which the votes are.
     private static let fillingsCount = 1000
 
     /// Fills a catalogue, and ends.
     static func fill(_ role: Role) async throws {
-        // Who only sends follows no state.
+        // A sender alone follows no state.
         let loop = try RemoteConnection(
             loop: Catalogue.name, reducer: role.reducer(), name: "filler", log: .silent)
         let films = try role.number("films")

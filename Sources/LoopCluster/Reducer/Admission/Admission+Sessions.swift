@@ -135,7 +135,7 @@ extension Admission {
         let idle = journaled.sessions.keys.count { members[$0].map { now >= $0.leaseEnds } ?? true }
         return
             "\(count) OF \(max) SESSIONS ARE TAKEN, \(idle) of them by peers that are silent; at \(max) the longest idle"
-            + " ones are given up, and peers are kept waiting where there are none; see --sessions-max"
+            + " ones are given up; if none is idle, new peers wait; see --sessions-max"
     }
 }
 

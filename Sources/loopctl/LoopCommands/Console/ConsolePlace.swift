@@ -107,7 +107,8 @@ struct ConsoleFilter: Hashable, Sendable {
 
     var isEmpty: Bool { self == ConsoleFilter() }
 
-    /// What a reducer is asked for, at most so many transitions, or nil if the sender is not a number.
+    /// The selection that a reducer is asked for, or nil if the sender is not a number.
+    /// - Parameter max: the largest number of transitions.
     func selection(max: Int) -> HistoryFilter? {
         func value(_ text: String) -> String? { text.isEmpty ? nil : text }
         let session = UInt64(sender)
