@@ -123,7 +123,7 @@ private func bytes(_ parts: [Any]) -> [UInt8] {
         // {"zebra": 1, "a": 2, "last": 3}
         let order = bytes([0xA3, 0x65, "zebra", 1, 0x61, "a", 2, 0x64, "last", 3])
         #expect(try CBOR.decode(Sparse.self, from: order) == value)
-        // The same with "zebra" tagged, the head of "a" in two bytes, and "last" in chunks.
+        // That map with "zebra" tagged, the head of "a" in two bytes, and "last" in chunks.
         let long = bytes([0xA3, 0xC6, 0x65, "zebra", 1, 0x78, 0x01, "a", 2, 0x7F, 0x62, "la", 0x62, "st", 0xFF, 3])
         #expect(try CBOR.decode(Sparse.self, from: long) == value)
         // A key that is no text, and one that is not known, in front.

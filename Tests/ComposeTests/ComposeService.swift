@@ -52,7 +52,7 @@ struct ComposeService: Decodable, Sendable {
         return done
     }
 
-    /// The same service, with its paths where they are on this machine.
+    /// This service with the paths that its volumes have on this machine.
     var translated: ComposeService {
         ComposeService(
             name: name, image: image, command: command.map(translated), environment: environment.mapValues(translated),

@@ -44,7 +44,7 @@ import Testing
         #expect(start.contains("synchronous_standby_names=\"ANY 1 ($others)\" -c synchronous_commit=on"))
     }
 
-    @Test func `gives a password to nobody but those that need it, and shows none`() async throws {
+    @Test func `gives a password only to services that need it, and shows none`() async throws {
         let services = try await ComposeService.all(of: "ha")
         func holders(_ volume: String) -> [String] {
             services.filter { $0.volumes.contains { $0.source == volume } }.map(\.name).sorted()

@@ -6,7 +6,7 @@ struct ComposedRun: Sendable {
         let exit: ProcessExit
         /// What the service printed.
         let report: [String]
-        /// What everybody wrote to standard error, for the test's failure.
+        /// What all services wrote to standard error, for the message of a test that fails.
         let log: [String]
         let kind: ServiceNetwork.Kind
     }

@@ -92,7 +92,7 @@ struct ServiceNetwork: Sendable {
         guard result.exit.isSuccess else { throw ComposeFailure("ip \(words): \(result.exit): \(result.text)") }
     }
 
-    /// Why namespaces cannot be had here; nil: they can.
+    /// Why network namespaces cannot be made here, or nil if they can.
     private static func obstacle(_ prefix: String) async -> String? {
         guard getuid() == 0 else { return "network namespaces need root" }
         let probe = "\(prefix)-probe"

@@ -23,7 +23,7 @@ import Testing
         Attack(
             name: "extremes", shownBy: ["malformedFrame", "unknownSession"],
             shownWithKeys: ["malformedFrame", "notAllowed"]),
-        // Without keys, of sessions that no one has: whoever knows a session's number may speak for it.
+        // Without keys, these are of sessions that no peer has: any peer may speak for a session whose number it knows.
         Attack(name: "forged-batches", shownBy: ["unknownSession"], shownWithKeys: ["notAllowed"]),
         Attack(name: "subscriptions", shownBy: ["subscriptionRefused"], shownWithKeys: ["subscriptionRefused"]),
         Attack(name: "routing-ids"),

@@ -4,7 +4,7 @@ import LoopNode
 import TestFolders
 import Testing
 
-/// Whoever reads a program's output must not take a part of it for the whole.
+/// A reader of a program's output must not take a part of it for the whole.
 @Suite(.timeLimit(.minutes(5))) struct `Standard output that cannot be written` {
     /// Runs a line of the shell, and returns how it ended and what was written to standard error.
     private func shell(_ line: String) async throws -> (ProcessExit, [String]) {

@@ -76,7 +76,7 @@ final class Relay: Sendable {
             }
             while try publisher.receive(into: &message) {
                 let topic = Array(message.copy().dropFirst())
-                // What nobody subscribes to any more ends at the publisher.
+                // The end of a subscription is not passed on: this publisher drops messages to which no peer subscribes.
                 if message.copy().first == 1 { try subscriber.subscribe(topic) }
             }
             while try subscriber.receive(into: &message) {

@@ -98,7 +98,7 @@ import Testing
         #expect(table.contains("\(addresses[0])  leader"))
         #expect(table.contains("\(addresses[1])  standby") && table.contains("follows \(addresses[0])"))
         #expect(table.contains("lease 1000 ms, proven") == (setting == .database), "\(table)")
-        // Whoever is asked, the leader answers.
+        // The leader answers, whichever address is asked.
         for address in addresses.prefix(2).map(\.description) + [both] {
             let state = try await Program.run(
                 Executables.path("loopctl"), ["state", "--json", "--reducer", address, "--timeout", "60s"] + options)

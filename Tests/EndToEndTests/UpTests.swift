@@ -44,7 +44,7 @@ import Testing
         #expect(bad.output.contains("/other.html#there"))
     }
 
-    @Test func `with keys runs the loop with those that it makes, and nobody else takes part`() async throws {
+    @Test func `with keys runs the loop with those that it makes, and admits no others`() async throws {
         let site = try CheckedSite(pages: 60)
         let folder = TestFolder()
         let bind = ipcEndpoint()
@@ -62,7 +62,7 @@ import Testing
         #expect(await stranger.wait() == .exited(2))
         site.server.release()
         #expect(await up.process.wait() == .exited(1), "\(up.output)")
-        // The same folder again, with another journal: the keys are those of before.
+        // A second run, with another journal, uses the keys that the first has made in the folder.
         let again = try Up(["linkcheck", "--keys", keys, "--workers", "1", site.url])
         #expect(await again.process.wait() == .exited(1), "\(again.output)")
         #expect(verdict(again.output) == verdict(up.output))

@@ -61,7 +61,7 @@ import Testing
         #expect(try list(&bench).map(\.waitMilliseconds) == [nil, nil])
         #expect(bench.machine.status().feedbacks.map(\.oldestWaitMilliseconds) == [nil])
         #expect(bench.machine.effectFigures.map(\.waits.sum) == [3])
-        // What is tried again waits anew.
+        // An effect that is tried again begins a new wait.
         let grant = try #require(bench.machine.status().feedbacks.first?.running == 2 ? list(&bench).first : nil)
         let id = try #require(EffectID(grant.effect))
         let failed = Entry(

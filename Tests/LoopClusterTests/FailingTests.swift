@@ -52,7 +52,7 @@ private struct FailingBench {
     var parked: [String] { reducer.bench.machine.status().parked.map(\.message) }
 }
 
-/// The reducer makes the event of a last failure, whoever has run the effect, in whatever language.
+/// The reducer makes the event of a last failure, whichever worker has run the effect, in whatever language.
 @Suite struct `A last failure that a feedback hears of` {
     @Test(arguments: [Failure(message: "dark"), Failure(message: "dark", isFinal: true)])
     func `becomes one record with the end of the effect, whatever the worker thinks of it`(failure: Failure) throws {

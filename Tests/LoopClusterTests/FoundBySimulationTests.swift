@@ -125,7 +125,7 @@ import Testing
         #expect(third.requestJoin(alice) == worker)
         let claim = ClaimedAttempt(effect: lost.effect, attempt: lost.attempt)
         let out = third.say(.claim(worker, third.machine.epoch, ClaimPart([claim])), from: alice)
-        // What it runs is not assigned to it; the other one is granted anew at once, for nobody can hold that.
+        // The effect that the worker runs is not assigned to it. The other one is granted at once, since no worker can hold it.
         #expect(out.messages(to: alice).contains(.assignments(Assignments(number: 0, watermark: 0, grants: []))))
         #expect(out.grants.map(\.effect) == [lost.effect])
         #expect(out.grants.map(\.attempt) == [Attempt(epoch: 3, count: 1)])

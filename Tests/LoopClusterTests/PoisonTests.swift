@@ -39,7 +39,7 @@ import Testing
     }
 
     /// As `loopctl send` sends it, each time as another peer.
-    @Test func `is set aside at the third time, whoever sends it, and refused from then on`() throws {
+    @Test func `is set aside at the third time, whichever peer sends it, and refused from then on`() throws {
         func send(_ reducer: inout MinedReducer, as peer: PeerID) throws -> Batch {
             let session = reducer.bench.join(peer, capacity: 0)
             return reducer.bench.batch(session, from: 1, [try reducer.bench.event(.mine(1))])

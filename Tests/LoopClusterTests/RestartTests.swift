@@ -54,7 +54,7 @@ import Testing
         }
         var again = try ReducerBench(policy: Self.policy, replaying: records, at: bench.time)
         let worker = again.requestJoin(alice)
-        // An effect whose wait is over is granted as soon as a worker has claimed: nobody can hold it.
+        // An effect whose wait is over is granted as soon as a worker has claimed, since no worker can hold it.
         var early = again.say(.claim(worker, again.machine.epoch, ClaimPart([])), from: alice).grants
         again.join(client, capacity: 0)
         early += again.wait(for: 58_000, worker, alice).grants

@@ -163,7 +163,7 @@ private struct ChimeBench {
         #expect(restored.digest() == bench.machine.journaled.digest())
     }
 
-    @Test func `begin anew where the definition has another one under their name, and end with it`() throws {
+    @Test func `begin again if the definition has another one under their name, and end if it has none`() throws {
         var bench = try ChimeBench()
         try bench.turn(after: 5_000)
         let other = try ChimeBench(Chimes(interval: 60), replaying: bench.records, at: 61_000, reinterprets: .always)

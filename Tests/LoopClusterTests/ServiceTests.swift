@@ -4,7 +4,7 @@ import Testing
 
 @testable import LoopCluster
 
-/// Who is granted what, and what people are told where nobody is.
+/// Which effects a worker is granted, and what people are told of effects that no worker serves.
 @Suite struct `A worker of groups` {
     private func join(_ change: (inout JoinRequest) -> Void) throws -> (bench: ReducerBench, sender: SessionID) {
         var bench = try ReducerBench()
@@ -73,7 +73,7 @@ import Testing
             bench.machine.status().warnings == ["the worker \"peer 1\" (\(peer)) serves less than it names: \(text)"])
     }
 
-    @Test func `that nobody else replaces is missed after five seconds, once, and it is told when it has come`() throws
+    @Test func `that no other one replaces is missed after five seconds, once, and it is told when it has come`() throws
     {
         var (bench, sender) = try join { $0.groups = ["gpu"] }
         _ = try bench.send(sender, from: 1, .light("a", 1), .light("b", 1))

@@ -94,7 +94,7 @@ private struct Upgrade {
             ])
     }
 
-    @Test func `keeps the bytes of everybody else as they were received`() throws {
+    @Test func `keeps the bytes of all other peers as they were received`() throws {
         var upgrade = Upgrade()
         let (session, _) = upgrade.join(Upgrade.joinRequest(bob, of: Plans.Second(), schema: 2, capacity: 0))
         let bytes = try coder.encode(Plans.Second.Event.add("dig", Plans.Second.Task(minutes: 1, owner: "me")))

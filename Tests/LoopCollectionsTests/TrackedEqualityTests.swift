@@ -26,7 +26,7 @@ import Testing
             for old in versions.suffix(5) + versions.prefix(2) {
                 #expect((old == next) == (old.map { [$0, $1] } == next.map { [$0, $1] }), "seed \(seed)")
             }
-            // The same entries with another past.
+            // A dictionary with equal entries and another past is equal.
             #expect(Tracked(next.map { ($0, $1) }) == next, "seed \(seed)")
             versions.append(next)
         }

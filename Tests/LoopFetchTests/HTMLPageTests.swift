@@ -43,7 +43,7 @@ extension ParsedPage.Link {
     @Test func `each place in a target is a link of its own`() throws {
         let html = "<a href='b #x'>1</a><a href=b#x>2</a><a href=b#y>3</a><a href=./b#%79>4</a><a href=b#x#y>5</a>"
         #expect(try links(html) == ["/docs/b%20#x", "/docs/b#x", "/docs/b#y", "/docs/b#x#y"])
-        // The same letter, written in two ways: two URLs.
+        // One letter that is written in two ways gives two URLs.
         #expect(try links("<a href=\u{E9}>1</a><a href=e\u{301}>2</a>") == ["/docs/%C3%A9", "/docs/e%CC%81"])
     }
 

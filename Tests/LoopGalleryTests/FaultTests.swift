@@ -4,7 +4,7 @@ import LoopGallery
 import LoopTesting
 import Testing
 
-/// The examples over a server that fails, in virtual time: only the server's own slowness is real, and nobody waits for it.
+/// The examples run over a server that fails, in virtual time. Only the server's own slowness is real, and no test waits for it.
 @Suite(.timeLimit(.minutes(5))) struct `The examples, when their server fails` {
     private func server(_ fault: FaultPlan.Fault, atMost: Int = 1) throws -> StubServer {
         try StubServer(
@@ -64,7 +64,7 @@ import Testing
         defer { server.stop() }
         let loop = Loop(Favourites(server: server.address))
         let listed = try await first(loop.states) { $0.list.status == .idle }
-        // Whoever is still telling this state takes the event later: what comes first may be from before.
+        // A thread that still delivers this state takes the event later: the next state to come may be older than the event.
         loop.send(.open(listed.list.movies[4]))
         let failed = try await first(loop.states) { $0.card.map { $0.details != .loading } ?? false }
         #expect(failed.card?.details == .failed("the server answered 500"))

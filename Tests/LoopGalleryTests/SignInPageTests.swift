@@ -22,7 +22,7 @@ import Testing
     /// The lines without the title.
     private var lines: [String] { Array(page.plainText().split(separator: "\n").map(String.init).dropFirst()) }
 
-    @Test func `says what it knows of a name, and lets nobody submit one that is taken`() throws {
+    @Test func `says what it knows of a name, and does not submit one that is taken`() throws {
         #expect(
             lines == [
                 "User name: [not ada, grace or edsger]", "Any name that is free.", "[ ] I accept the terms",

@@ -122,7 +122,7 @@ enum HostileFile: CaseIterable, Sendable {
         #expect(contents() == before)
     }
 
-    @Test func `is read by other users, and not with a log of somebody else`() throws {
+    @Test func `is read by other users, but not with a log of a third user`() throws {
         for ending in ["", "-wal", "-shm"] { HostileFile.otherUser.make(folder.journal + ending, victim: victim) }
         let journal = try SQLiteJournal.read(folder.journal)
         #expect(try journal.all() == records)
@@ -156,7 +156,7 @@ enum HostileFile: CaseIterable, Sendable {
                     + "chmod o-w \(folder.path)"
             ])
         journal.close()
-        // As /tmp is: nobody removes another user's files.
+        // As in /tmp, no user can remove another user's files.
         chmod(folder.path, 0o1777)
         #expect(try Examples.open(folder.journal).openReport == [])
     }

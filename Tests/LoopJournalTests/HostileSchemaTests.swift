@@ -72,7 +72,7 @@ import Testing
         #expect(try folder.bytes("test.journal") == before)
     }
 
-    @Test func `is none because somebody has copied it`() throws {
+    @Test func `is refused, and a copy of a journal is not`() throws {
         try change("VACUUM INTO '\(folder.path)/copy.journal'")
         chmod(folder.path + "/copy.journal", 0o600)
         let journal = try Examples.open(folder.path + "/copy.journal")

@@ -38,7 +38,7 @@ import Testing
         appender.journal.close()
     }
 
-    /// A file that was emptied, and perhaps written anew, and the log as short as before the newest row.
+    /// The file is emptied, and perhaps written again, or the log is as short as before the newest row.
     @Test(arguments: ["", "-wal"], [0, 4096])
     mutating func `notices that one of them was cut`(ending: String, size: off_t) throws {
         try appender.append(events: 5)

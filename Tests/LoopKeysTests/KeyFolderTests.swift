@@ -111,7 +111,7 @@ import Testing
         mkfifo("\(allowed)/d.key", 0o600)
         try FileSystem.rename("\(folder.path)/e.key_secret", to: "\(allowed)/e.key")
         place.link("keys/allowed/g.key", to: "nothing")
-        // These are nobody's keys.
+        // Files with these names are not read as keys.
         place.write("keys/allowed/.f.key", "a draft")
         place.write("keys/allowed/README", "text")
         place.write("keys/allowed/f.key_secret", "text")
@@ -128,7 +128,7 @@ import Testing
         #expect(error.flaw == .secretInPublic)
     }
 
-    @Test func `admits nobody where it is missing, or where others may add to it`() throws {
+    @Test func `admits no key if it is missing, or if others may add to it`() throws {
         let missing = try folder.allowedKeys()
         #expect(missing.keys == .none)
         #expect(missing.refused.map(\.description) == ["could not open \(folder.path): No such file or directory"])

@@ -234,8 +234,8 @@ import Testing
         #expect(throws: JournalError.self) { try half.append([record(3)]) }
     }
 
-    /// Whoever has the row locked and is not the holder is left alone, and named as the reason.
-    @Test func `and is not taken from whoever else has locked its row`() throws {
+    /// A connection that has locked the row and is not the holder's is left alone, and named as the reason.
+    @Test func `and is not taken while another connection has locked its row`() throws {
         try test.open(renews: false).abandon()
         var other = try PostgresConnection(test.url, within: TestJournal.limit)
         _ = try other.run("BEGIN", "test", within: TestJournal.limit)

@@ -49,7 +49,7 @@ import Testing
         let refusal = #expect(throws: JournalError.self) { try openFile(file) }
         #expect(refusal?.kind == .foreign)
         #expect(refusal?.reason == "\(file) is being moved, or was moved, to \(test.url)")
-        // The same once more finds that it is done.
+        // A second call finds that the journal has been moved.
         #expect(try JournalMove.file(file, to: test.url) == moved)
 
         let memory = JournalMemory()
@@ -87,7 +87,8 @@ import Testing
         try test.open().close()
     }
 
-    /// The process that moves ends after the source was marked: nobody opens it, and the same call goes on.
+    /// The process that moves the journal ends after it has marked the source. No process can then open the source, and the next
+    /// call completes the move.
     @Test func `is finished by the same call, wherever the one before ended`() throws {
         var original = try openFile(file)
         _ = try fill(&original)

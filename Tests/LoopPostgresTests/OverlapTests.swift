@@ -120,7 +120,7 @@ import Testing
         try successor.append([record(5)])
     }
 
-    /// The reducer's thread reduces for longer than a lease, and nobody takes its receipts meanwhile.
+    /// The reducer's thread reduces for longer than a lease, and takes no receipts meanwhile.
     @Test func `leave the lease to the thread that renews it, which keeps their receipts`() async throws {
         let journal = try test.open()
         try journal.begin([1, 2])

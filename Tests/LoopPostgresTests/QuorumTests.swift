@@ -69,7 +69,7 @@ import Testing
         journal.close()
     }
 
-    @Test func `is taken anew where commits wait for other standbys, and says so`() async throws {
+    @Test func `is opened again when commits wait for other standbys, and says so`() async throws {
         var lines: [String] = []
         func open() throws -> PostgresJournal {
             let journal = try test.open(memory)

@@ -6,7 +6,7 @@ import LoopWire
 import TestDatabase
 import Testing
 
-/// After an append whose outcome nobody knows the journal is opened again, and what it then holds is what happened.
+/// The journal is opened again after an append with an unknown outcome. What it then holds is what happened.
 @Suite(.timeLimit(.minutes(3))) struct `An append without a receipt` {
     @Test func `is not there where its backend ended before the commit`() async throws {
         let test = try await TestJournal()

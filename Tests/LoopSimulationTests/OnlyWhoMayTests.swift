@@ -107,7 +107,7 @@ private struct Watched {
     }
 
     /// Seed 505: the process ended when the session's record was written, and that of its key was not.
-    @Test func `lets nobody speak for a session without a key`() throws {
+    @Test func `lets no key speak for a session without a key`() throws {
         var watched = try Watched()
         try watched.ask(watched.own, refusals: 1)
         #expect(throws: Violation.self) { try watched.ask(watched.own, refusals: 0) }

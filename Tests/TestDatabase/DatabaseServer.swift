@@ -13,7 +13,7 @@ package final class DatabaseServer: Sendable {
     package struct Place: Sendable {
         /// By which other servers know it.
         package var name: String
-        /// Where it listens besides its socket, on the usual port; nil: nowhere.
+        /// Where it listens besides its socket, on the usual port, or nil for nowhere.
         package var address: String?
         /// Starts a process of it; by default in the network of this process.
         package var spawn: @Sendable (ChildProcess.Plan) async throws -> ChildProcess = { try ChildProcess($0) }

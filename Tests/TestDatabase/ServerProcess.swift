@@ -51,7 +51,7 @@ final class ServerProcess: Sendable {
         text(of: "/proc/\(process)/task/\(process)/children")?.split(separator: " ").compactMap { Int32($0) } ?? []
     }
 
-    /// `T`: stopped, `Z`: ended; nil: it is gone.
+    /// `T` if the process is stopped, `Z` if it has ended, or nil if it is gone.
     private static func state(of process: Int32) -> Character? {
         // `12 (its name) S …`; the name may have parentheses.
         guard let text = text(of: "/proc/\(process)/stat"), let end = text.lastIndex(of: ")") else { return nil }

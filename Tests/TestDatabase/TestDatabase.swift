@@ -51,7 +51,7 @@ package final class TestDatabase: Sendable {
     /// Where a database of the server is.
     package func url(_ name: String = "postgres", user: String = "loop") -> String { server.url(name, user: user) }
 
-    /// An empty database that nobody else has.
+    /// An empty database for the caller alone.
     /// - Returns: its URL.
     package func makeDatabase() throws -> ConnectionString {
         let number = databasesCount.withLock { count in

@@ -49,8 +49,8 @@ package final class TestFolder: Sendable {
     }
 }
 
-/// An address by ipc that nobody else has: a short one, since the path of a socket has 107 bytes. What is bound there is gone
-/// when this process ends.
+/// An `ipc://` address for the caller alone. It is short, since the path of a socket has at most 107 bytes. What is bound there
+/// is gone when this process ends.
 package func ipcEndpoint() -> String {
     let number = endpointsCount.withLock { count in
         count += 1
@@ -59,7 +59,7 @@ package func ipcEndpoint() -> String {
     return "ipc://\(endpoints.path)/\(number)"
 }
 
-/// The same, for the clients of a reducer.
+/// An address as by `ipcEndpoint()`, for the clients of a reducer.
 package func ipcAddress() -> ReducerAddress { ReducerAddress(stringLiteral: ipcEndpoint()) }
 
 private let endpointsCount = Locked(0)

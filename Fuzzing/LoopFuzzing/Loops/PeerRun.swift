@@ -122,8 +122,8 @@ struct PeerRun {
             }
         }
         let held = Dictionary(uniqueKeysWithValues: machine.running.map { ($0.key, $0.value.attempt) })
-        // A stopping peer runs nothing. What it is granted then it holds until time passes, and hands it back; it may speak of it
-        // meanwhile, and nobody has a body of it.
+        // A stopping peer runs nothing. It holds what it is granted until time passes, and then hands it back. Meanwhile it may
+        // speak of such an attempt, but runs no body for it.
         try require(isStopping ? running.isEmpty : held == running, "\(held) are held, \(running) run")
     }
 }

@@ -63,7 +63,7 @@ extension FuzzTarget {
             named(reversed) == named(all), "the names of the files decide who is admitted")
     }
 
-    /// Keys that name nobody have the name of their file.
+    /// The roles of each key, without its name: a key that has none is named by its file.
     private static func named(_ files: AllowedKeyFiles) -> [PublicKey: Set<Role>] { files.keys.keys.mapValues(\.roles) }
 
     private static func check(_ key: AllowedKey) throws {
@@ -85,7 +85,7 @@ extension FuzzTarget {
             "the reducer has another key than its file")
     }
 
-    /// - Returns: what the bytes say; nil: there is an error, which is short, prints, and shows no secret key.
+    /// - Returns: what the bytes say, or nil if there is an error. The error is short, prints, and shows no secret key.
     private static func reading<Value>(
         _ bytes: [UInt8], _ read: ([UInt8]) throws(CertificateError) -> Value
     ) throws -> Value? {

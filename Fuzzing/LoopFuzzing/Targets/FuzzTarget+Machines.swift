@@ -66,7 +66,7 @@ extension FuzzTarget {
         while !input.isAtEnd { try run.step(&input) }
     }
 
-    /// A conversation with somebody who follows the state.
+    /// A conversation with an observer.
     static let observer = FuzzTarget("observer", budget: AllocationBudget(fixed: 1 << 20, perByte: 4096)) { bytes in
         var input = FuzzInput(bytes)
         var run = ObserverRun(flags: input.byte())

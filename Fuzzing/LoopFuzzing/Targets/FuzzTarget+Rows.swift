@@ -131,7 +131,7 @@ final class JournalForgery {
     enum Step: UInt8, CaseIterable {
         /// A row behind the last one: how many records and events it claims to have, and the records.
         case row
-        /// The same, with some of its numbers changed behind the checksum: which, to what.
+        /// A row of which some numbers are changed after its checksum was computed: also which, and to what.
         case changedRow
         /// Something that the journal knows of itself: which, a number.
         case meta

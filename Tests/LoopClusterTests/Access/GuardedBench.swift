@@ -40,7 +40,7 @@ struct GuardedBench {
     func without(_ key: PublicKey) -> AllowedKeys { AllowedKeys(allowed.keys.values.filter { $0.publicKey != key }) }
 
     /// Joins, and claims nothing unless it is said.
-    /// - Parameter groups: that it serves; nil: what is usual for the capacity.
+    /// - Parameter groups: the groups that it serves, or nil for those that are usual for the capacity.
     mutating func join(
         _ peer: PeerID, by key: PublicKey, capacity: UInt32 = 0, groups: [String]? = nil,
         claiming claims: [ClaimedAttempt] = []
@@ -57,7 +57,7 @@ struct GuardedBench {
         return session
     }
 
-    /// What a principal is told that it may not do; nil: it may.
+    /// The refusal of a message from a principal, or nil if the principal may send it.
     mutating func refusal(of message: ToReducer, from peer: PeerID, by principal: Principal) -> Refused? {
         let before = bench.machine.counters[.notAllowed] ?? 0
         let refused = bench.say(message, from: peer, by: principal).messages(to: peer).compactMap { message in

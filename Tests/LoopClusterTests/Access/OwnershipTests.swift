@@ -214,7 +214,7 @@ extension ReducerBench {
 }
 
 extension [ToPeer] {
-    /// What an assignment among them names; nil: there is none.
+    /// The attempts that the first assignment among them names, or nil if there is none.
     fileprivate var assigned: [ClaimedAttempt]? {
         compactMap { message -> [ClaimedAttempt]? in
             guard case .assignments(let part) = message else { return nil }

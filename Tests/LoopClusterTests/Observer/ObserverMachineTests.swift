@@ -100,7 +100,7 @@ import Testing
         observer.advance(to: time(2))
         #expect(
             observer.takeRest() == [.send(.stateRequest(transfer: 0, part: 0)), .ended(exitCode: 0, text: "")])
-        // Who is still there is shown the state when it comes.
+        // An observer that is still there is shown the state when it comes.
         let last = StatePart(transfer: 1, seq: Seq(2), part: 0, end: .state, bytes: [2])
         observer.receiveReply(frame(first, epoch: 1, .statePart(last)), at: time(3))
         #expect(observer.takeRest() == [.state(Seq(2), [2])])
@@ -232,7 +232,7 @@ import Testing
         hear(first, epoch: 1, .update(Seq(20), state: [1]))
         #expect(observer.takeRest() == [.state(Seq(20), [1])])
         #expect(standing() == id(first, epoch: 1, 20))
-        // The same history: nobody could prove that the end of the journal is missing.
+        // The history is the same, since no peer could prove that the end of the journal is missing.
         hear(first, epoch: 2, .serverHeartbeat(Seq(4)))
         #expect(standing() == nil)
         hear(first, epoch: 2, .update(Seq(4), state: [2]))

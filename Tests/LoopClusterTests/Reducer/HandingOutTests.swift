@@ -109,7 +109,7 @@ import Testing
         #expect(bench.machine.status().peers.map(\.completed) == [1, 0])
     }
 
-    /// What nobody hears of must not complete the effect without its event.
+    /// If the body does not hear that its event is refused, the effect must not complete without the event.
     @Test(arguments: [true, false], [1, 1 << 20])
     func `until an event that is refused for its own sake, which is a failure`(isLast: Bool, byteCount: Int) throws {
         var bench = try ReducerBench()

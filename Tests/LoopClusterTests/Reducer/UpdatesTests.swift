@@ -120,7 +120,7 @@ import Testing
         return part.transfer
     }
 
-    @Test func `that are over do not count, and so nobody waits who fetches one state after the other`() throws {
+    @Test func `that are over do not count, so an observer can fetch one state after the other`() throws {
         var bench = try bench(atOnce: 1)
         var updates = Updates()
         for count in 1...20 {

@@ -60,7 +60,7 @@ struct Gardener {
                         id: core.quarantinedCount + 1, time: core.time, session: session, number: entry.number,
                         effect: pick(), attempt: attempt, phase: .reducing, crashes: 2, bytes: [1, 2, 3])))
         case 5:
-            // The same definition changes nothing.
+            // A record of the definition that is known already changes nothing.
             let changes = try write(.definition(core.ownDefinition))
             if !changes.isEmpty { throw RecordDoesNotFit(reason: "\(changes)") }
             let next = Epoch(number: core.epoch.number + 1, nonce: random.next())

@@ -13,7 +13,7 @@ import Testing
 
     private let complaints = Bench()
 
-    @Test func `is shown once, whoever says it`() {
+    @Test func `is shown once, whichever process says it`() {
         #expect(complaints.shows("loop-effect: unknown loop 'x'; there are ledger", from: .worker(2)))
         #expect(!complaints.shows("loop-reducer: unknown loop 'x'; there are ledger", from: .reducer))
         #expect(!complaints.shows("loop-effect: unknown loop 'x'; there are ledger", from: .worker(1)))

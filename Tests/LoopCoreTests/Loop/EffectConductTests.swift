@@ -166,7 +166,7 @@ private func refusal(_ send: Send<Int>, _ event: Int) async -> String {
                 }
             }
             .failing { (value: Int, failure) in failure.message == "\(Broken())" ? 10 * value : nil },
-            // The same as a feedback of a part, and with a modifier of the whole.
+            // A feedback of a part, which a modifier of the whole adapts, does so too.
             CountingFeedback.compacting("events", events: { $0.filter { $0 == 1 } }) { _ in .run { _ in throw Broken() }
             }
             .failing { (event: Int, _) in event }

@@ -68,7 +68,7 @@ enum Modifier: Hashable, Sendable {
     case part
     /// The part is there while a cell is not empty.
     case present(Int)
-    /// The same by `optional()`.
+    /// The part is there while a cell is not empty, by `optional()`.
     case optional(Int)
     /// Attached while a cell is not empty.
     case connected(Int)

@@ -61,7 +61,7 @@ import Testing
         #expect(scheduler.next(at: start + .seconds(1)) { _ in true } == effect(1))
     }
 
-    @Test func `groups with fair shares run equally many, whoever has more to do`() {
+    @Test func `groups with fair shares run equally many, whichever has more to do`() {
         var scheduler = EffectScheduler(policies: [0: EffectPolicy(concurrency: 4, isFair: true)])
         for index in 0..<100 { scheduler.add(effect(index), group: "large") }
         for index in 100..<102 { scheduler.add(effect(index), group: "small") }

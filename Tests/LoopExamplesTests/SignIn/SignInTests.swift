@@ -56,7 +56,7 @@ import Testing
             }
             try loop.expectCancel(check)
             try check.send(.checked(isFree: false), refused: .stale)
-            // The same text once more is no typing.
+            // An event with the text that is there already is no typing.
             try loop.send(.typeName(""))
         }
     }

@@ -47,7 +47,7 @@ import Testing
     @Test func `a worker that dies with an item leaves it to another one`() throws {
         let cluster = SimulatedCluster(Todo(), seed: 1, faults: .none)
         cluster.answer("sync") { (item: Todo.Item, effect: inout SimulatedEffect<Todo.Event>) in
-            // The first to try gets nowhere. Whoever is told that an earlier attempt may have got through is another one.
+            // The first attempt gets nowhere. Only a later one is told that an earlier one may have got through.
             if !effect.isResumed { effect.runForever() }
             effect.send(.synced(item))
         }

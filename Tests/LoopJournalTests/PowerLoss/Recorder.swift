@@ -14,9 +14,9 @@ enum Operation: Sendable {
     case rename(String, to: String)
     case makeFolder(String)
     case syncFolder(String)
-    /// So many records were acknowledged.
+    /// The number of records that have been acknowledged.
     case acknowledged(Int)
-    /// So many snapshots were added.
+    /// The number of snapshots that have been added.
     case snapshots(Int)
 }
 

@@ -3,7 +3,7 @@ import LoopJournal
 import Testing
 
 /// The file may come from anywhere: what is in it is data, and its name leads to nothing else.
-@Suite struct `A SQLite database of somebody else` {
+@Suite struct `A SQLite database of unknown origin` {
     let folder = NSTemporaryDirectory() + "sqlite-\(UUID().uuidString)"
     var path: String { folder + "/x.db" }
 

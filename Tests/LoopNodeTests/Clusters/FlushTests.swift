@@ -83,7 +83,7 @@ private func send(_ address: String, _ count: Int, _ outbox: String?, _ stopLimi
         #expect(count == 50)
     }
 
-    @Test func `is reported at the exit where nobody takes it`() async throws {
+    @Test func `is reported at the exit if no reducer takes it`() async throws {
         let address = address
         let result = try await #require(processExitsWith: .exitCode(0), observing: [\.standardErrorContent]) {
             [address = address.description as String] in
@@ -155,7 +155,7 @@ private func send(_ address: String, _ count: Int, _ outbox: String?, _ stopLimi
     }
 }
 
-@Suite struct `Events whose outcome nobody knows` {
+@Suite struct `Events whose outcome is not known` {
     private func text(
         unsent: Int, sent: Int = 0, within limit: Duration? = .seconds(5), outbox: String? = nil
     ) throws -> String? {

@@ -180,10 +180,10 @@ private struct TestFile {
 
     private func note(_ text: String) throws -> [UInt8] { try CBOR.encode(Jobs.Event.note(text)) }
 
-    @Test func `has an event on disk when send returns, and whoever opens the file next sends it`() async throws {
+    @Test func `has an event on disk when send returns, and the next sender with that file sends it`() async throws {
         let address = ipcAddress()
         do {
-            // Nobody is there to take it.
+            // No reducer is there to take the events.
             let first = try remote(address, stopLimit: .zero)
             for text in ["a", "b"] { _ = try await first.send(note(text), confirmed: false) }
             await first.close()

@@ -212,7 +212,7 @@ private final class Pair: Sendable {
         _ = try await second.run.value
     }
 
-    /// A database that does not answer keeps whoever asks it waiting.
+    /// A database that does not answer keeps the thread that asks it waiting.
     @Test func `answers peers while its journal answers nothing`() async throws {
         let gate = Monitor(false)
         let place = JournalPlace(

@@ -62,7 +62,7 @@ import Testing
         #expect(writer.droppedCount == 0)
     }
 
-    @Test func `drops and counts where nobody reads, waits in vain once, and goes on when somebody reads again`() {
+    @Test func `drops and counts while the pipe is not read, waits in vain once, and goes on when it is read again`() {
         let (readEnd, writeEnd) = pipeEnds()
         let writer = LogWriter(writeEnd)
         let line = String(repeating: "x", count: 99) + "\n"
@@ -107,7 +107,7 @@ import Testing
         #expect(lines.filter { $0.hasPrefix("line ") } == (0..<900).map { "line \($0)" })
     }
 
-    @Test func `that nobody reads costs the reducer nothing but lines, whose number its status shows`() async throws {
+    @Test func `that is not read costs the reducer nothing but lines, whose number its status shows`() async throws {
         await #expect(processExitsWith: .exitCode(0)) {
             var ends: [Int32] = [-1, -1]
             precondition(pipe(&ends) == 0 && dup2(ends[1], 2) == 2)

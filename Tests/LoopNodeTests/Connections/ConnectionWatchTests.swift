@@ -106,7 +106,7 @@ import ZMQ
         #expect(watch.takeCounts() == [:])
     }
 
-    @Test func `finds connections that nobody told of`() throws {
+    @Test func `finds connections of which no event told`() throws {
         let one = try router.connection()
         #expect(watch.room.count == 0)
         _ = watch.pulse()
@@ -116,7 +116,7 @@ import ZMQ
         #expect(one.hasEnded)
     }
 
-    @Test func `forgets a connection whose end nobody told of`() throws {
+    @Test func `forgets a connection of whose end no event told`() throws {
         var one: Pair? = try router.connection()
         tell(.accepted(descriptor: try #require(one).own), of: .router)
         #expect(watch.room.count == 1)

@@ -23,7 +23,8 @@ import ZMQ
         #expect(files.gone(of: [a, b]).isEmpty)
     }
 
-    /// Who looks has chosen the paths before or after the sockets were closed and opened, at the same paths if a key has changed.
+    /// A caller may have chosen the paths before the sockets were closed, or after they were opened. If a key has changed, the
+    /// sockets are opened at the paths that they had.
     @Test func `is not missed while sockets are closed and opened`() throws {
         let folder = TestFolder()
         let (a, b) = (folder.path + "/a", folder.path + "/b")

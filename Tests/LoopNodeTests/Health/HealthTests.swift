@@ -214,7 +214,7 @@ import ZMQ
         _ = try await wait(standby.log, "/leader", for: 200)
         let leading = try await metrics(standby.log)
         #expect(leading.contains("loop_epochs_begun_total 1"))
-        // A page that says nothing of a metric would leave whoever is paged alone.
+        // A metric that the page leaves out would leave a person on call without help.
         #expect(names(leading).union(names(lines)).subtracting(try described()) == [])
         #expect(names(leading).count > 25 && names(lines).count > 10)
         await standby.stop()

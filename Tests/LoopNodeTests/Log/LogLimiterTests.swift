@@ -44,7 +44,7 @@ import Testing
         #expect(judge("2000", at: 1000) == 0)
     }
 
-    @Test func `loses no count where nobody asks for long`() {
+    @Test func `loses no count if none is taken for a long time`() {
         for peer in 0..<33 { _ = judge("\(peer)") }
         for peer in 33..<40 { #expect(judge("\(peer)", at: 5000) == nil) }
         #expect(bench.limiter.takeLeftOut(at: Self.time(5000)).map(\.count) == [8])

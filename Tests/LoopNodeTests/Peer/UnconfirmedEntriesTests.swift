@@ -9,7 +9,7 @@ import ZMQ
 @testable import LoopNode
 
 @Suite(.timeLimit(.minutes(5))) struct `A worker that stops` {
-    @Test func `says what it waits for, and what nobody has confirmed`() async throws {
+    @Test func `says what it waits for, and what the reducer has not confirmed`() async throws {
         let (address, context, door) = (ipcAddress(), try ZMQContext(), Door())
         let jobs = Jobs { job in
             try await door.pass()

@@ -5,8 +5,8 @@ import LoopWire
 import TestFolders
 import Testing
 
-/// Real reducer processes over one journal, each started when the one before has ended, as a supervisor does it. One test
-/// at a time: each process that runs takes one of the threads that everybody's tasks share.
+/// Real reducer processes over one journal, each started when the one before has ended, as a supervisor does it. The tests run
+/// one at a time, since each process that runs takes one of the threads that all tests' tasks share.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct `A reducer process that an event ends` {
     private let temporary = TestFolder()
     private var folder: String { temporary.path }

@@ -25,7 +25,7 @@ import ZMQ
         #expect(heard.withLock { $0 } == ["1", "2"])
     }
 
-    @Test func `a state that nobody looked at comes before those after it, and before the end`() throws {
+    @Test func `a state that no caller looked at comes before those after it, and before the end`() throws {
         try take(1)
         _ = states.take(.again(Seq(2), try CBOR.encode(2)))
         try take(3)
@@ -58,7 +58,7 @@ import ZMQ
         #expect(answer(id(1, epoch: 1, 4)) == "20 at 20")
         #expect(answer(id(1, epoch: 2, 4)) == "pending")
         #expect(answer(id(2, epoch: 1, 4)) == "elsewhere")
-        // The same state, in the next epoch.
+        // The next epoch has that state.
         _ = states.take(.begins(History(1), Epoch(number: 2, nonce: 7)))
         #expect(answer(id(1, epoch: 2, 4)) == "pending")
         _ = states.take(.again(Seq(20), try CBOR.encode(20)))

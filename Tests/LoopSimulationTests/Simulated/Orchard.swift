@@ -11,7 +11,7 @@ struct Orchard: LoopDefinition {
         var counted: Set<Int> = []
         var isWatched = false
         var sightings = 0
-        /// What nobody could know again after a replay; see `fickleness`.
+        /// A value that a replay cannot compute again; see `fickleness`.
         var whim = 0
 
         var watched: String? { isWatched ? "the orchard" : nil }
@@ -33,9 +33,9 @@ struct Orchard: LoopDefinition {
 
     struct Tree: Codable, Equatable, Sendable { var number: Int }
 
-    /// How many trees there are to be; 0: it goes on for ever.
+    /// The loop ends when this many trees are counted. With 0 it goes on for ever.
     var treeCount = 4
-    /// What reducing depends on beside its arguments.
+    /// What reducing depends on besides its arguments.
     var fickleness: Fickleness?
 
     enum Fickleness: Sendable { case randomness, setOrder }

@@ -51,7 +51,7 @@ import Testing
         #expect(end.faults == [:])
         #expect(end.outcome?.text == "100 apples")
         #expect(end.state.sightings == 1)
-        // It is over as soon as everybody knows.
+        // The run is over as soon as all peers know that the loop has ended.
         #expect(end.duration < .seconds(8))
     }
 

@@ -39,7 +39,7 @@ import Testing
             #expect(try camera.request(as: Int.self) == 20)
             try camera.complete(sending: .picture("p")) { $0.pictures = ["p"] }
             try loop.send(.aim("north", 30)) { $0.cameras["north"] = 30 }
-            // It has completed: nobody hears of it, nobody is cancelled.
+            // The effect has completed: the newer request updates nothing, and its end cancels nothing.
             try loop.send(.remove("north")) { $0.cameras = [:] }
         }
     }

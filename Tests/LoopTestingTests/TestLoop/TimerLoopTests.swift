@@ -162,7 +162,7 @@ struct Orders: LoopDefinition {
         }
     }
 
-    @Test func `that nobody asserts fail the test`() throws {
+    @Test func `that a test does not assert fail it`() throws {
         let failure = #expect(throws: TestLoopFailure.self) {
             try TestLoop.run(Orders(), mode: .withoutStates) { loop in try loop.send(.placed(1)) }
         }

@@ -4,7 +4,7 @@ import LoopCore
 
 struct Search: Equatable, Sendable {
     var text = ""
-    /// What is to be searched; nil: nothing.
+    /// What is to be searched, or nil for nothing.
     var query: String?
     var isLoading = false
     var isOnline = true
@@ -57,7 +57,7 @@ enum DetailEvent: Equatable, Sendable {
 /// The answer to a query.
 @Sendable func search(_ query: String) -> Effect<SearchEvent> { .task { .found([query]) } }
 
-/// The same for a state that waits for it.
+/// The answer to a state that is loading.
 @Sendable func load(_ state: Search) -> Effect<SearchEvent> {
     state.isLoading ? .event(.found([state.text])) : .none
 }

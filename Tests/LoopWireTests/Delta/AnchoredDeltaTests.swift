@@ -16,7 +16,7 @@ import Testing
         var spare: TrackedDictionary<Int, String>?
     }
 
-    /// Who follows the state in an own rhythm, and what the next delta is to.
+    /// An observer that hears of every few states, with the base of its next delta.
     private struct Follower {
         let every: Int
         var base: DeltaBase

@@ -35,7 +35,7 @@ extension CaseGroup {
     }
 }
 
-/// One run does all kinds of work on a dictionary, one after the other: whoever asks for one first has it run.
+/// One run does all kinds of work on a dictionary, one after the other. The first caller that needs a figure starts it.
 private actor DictionaryRun {
     private let kind: String
     /// The rates of each kind of work that were not asked for yet.

@@ -10,7 +10,7 @@ extension CaseGroup {
             },
         ])
 
-    /// The same with the journal in a file.
+    /// The round trip of an effect with the journal in a file.
     static let durableRoundTrip = Variant(name: "effect-roundtrip-durable") { effort in
         try await effort.inFolder { try await pulse(count: effort.count(2000), journal: "\($0)/bench.journal") }
     }
@@ -33,7 +33,7 @@ extension CaseGroup {
     /// Effects finished a second on two workers, 256 live at once.
     static let effects256 = effects(window: 256, count: 100_000)
 
-    /// The same with 4096 live at once.
+    /// Effects finished a second on two workers, 4096 live at once.
     static let effects4096 = effects(window: 4096, count: 400_000)
 
     private static func effects(window: Int, count: Int) -> CaseGroup {
@@ -51,7 +51,8 @@ extension CaseGroup {
             ])
     }
 
-    /// The same with the journal in a file, synced before anything that depends on it leaves.
+    /// Effects finished a second on two workers, with the journal in a file. The file is synced before anything that depends on
+    /// it leaves.
     static func durableEffects(window: Int, count: Int) -> Variant {
         durableEffects(PackedFan.self, "", window: window, count: count)
     }
@@ -66,8 +67,8 @@ extension CaseGroup {
         }
     }
 
-    /// From the event that begins it to the outcome, by the reducer.
-    /// - Parameter journal: a file or a database; nil: memory.
+    /// Effects finished a second, from the event that begins the loop until the reducer has finished.
+    /// - Parameter journal: a file or a database, or nil for memory.
     static func fan<Definition: FanDefinition>(
         _ type: Definition.Type, window: Int, count: Int, journal: String?
     ) async throws -> Double {

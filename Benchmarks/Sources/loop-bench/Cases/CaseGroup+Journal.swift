@@ -25,8 +25,8 @@ extension CaseGroup {
         })
 }
 
-/// One round's appends, to the journal and to the plain reference in turn: in one process, since the pace of a disk changes
-/// faster than processes could take turns. Whoever of both asks first in a round has it run.
+/// One round's appends, to the journal and to the plain reference in turn. One process does both, since the pace of a disk
+/// changes faster than processes could take turns. The side that asks first in a round starts the run.
 actor AppendRun {
     struct Figures {
         var journal: Double?

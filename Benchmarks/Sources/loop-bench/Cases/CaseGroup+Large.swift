@@ -128,7 +128,7 @@ extension Effort {
     fileprivate var films: Int { Swift.max(1000, Int(1_000_000 * scale)) }
 }
 
-/// One run gives two figures: whoever asks for one first has it run.
+/// One run gives two figures. The first caller that needs one starts it.
 private actor PauseRun {
     struct Figures {
         let wall: Double

@@ -31,7 +31,7 @@ extension CaseGroup {
             },
         ])
 
-    /// The same with a journal that syncs each event before its outcome is told.
+    /// One event outstanding, and a journal that syncs it: how long until its outcome is known.
     static let durable1 = CaseGroup(
         unit: "us p50",
         reference: Variant(name: "C over libzmq, fdatasync") { effort in
@@ -58,7 +58,7 @@ extension CaseGroup {
     /// - Parameters:
     ///   - asks: whether the sender asks for an answer to each event; with a window of 1.
     ///   - thread: where the sender's task runs: on the `pool`, or on its connection's `own` thread.
-    ///   - keys: the folder of keys that the reducer and the sender have; nil: they have none.
+    ///   - keys: the folder of keys that the reducer and the sender have, or nil if they have none.
     /// - Returns: what the sender says under `answer`.
     static func send(
         _ loop: String, window: Int, count: Int, _ answer: String, journal: String? = nil, thread: String = "pool",
@@ -84,7 +84,7 @@ extension CaseGroup {
 
     /// The rate of the loop in C, all senders together.
     /// - Parameters:
-    ///   - journal: where each event is synced before its update leaves; nil: nowhere.
+    ///   - journal: the file in which each event is synced before its update leaves, or nil if there is none.
     ///   - hasKeys: whether everything is encrypted.
     static func cRate(
         senders: Int, window: Int, count: Int, journal: String? = nil, hasKeys: Bool = false

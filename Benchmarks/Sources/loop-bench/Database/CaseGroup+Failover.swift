@@ -17,8 +17,8 @@ extension CaseGroup {
         }
     }()
 
-    /// The same, but the leader is told to let the other one lead: the longest time from one event that is applied to the next. The
-    /// median.
+    /// Two reducers as for `failover`, but the leader is told to let the other one lead. The figure is the median of the longest
+    /// times from one applied event to the next.
     static let stepDown = CaseGroup(
         unit: "ms", reference: nil,
         ours: [

@@ -1,7 +1,7 @@
 import LoopCore
 
-/// A large state: films in a tracked dictionary, a hundred bytes each. An event votes for one of them; every eighth
-/// asks for a check too, one of a keyed feedback that nobody works on, and gives up the oldest.
+/// A large state: films in a tracked dictionary, a hundred bytes each. An event votes for one of them. Every eighth asks for
+/// a check too, by a keyed feedback that no worker serves, and gives up the oldest check.
 struct Catalogue: LoopDefinition {
     struct Film: Codable, Equatable, Sendable {
         var title: String

@@ -9,7 +9,7 @@ struct FanState: Codable, Sendable {
     var live: TrackedDictionary<Int, Int> = [:]
 }
 
-/// So many effects live at once, each with one event; a finished one makes room for the next.
+/// Keeps a number of effects live at once, each with one event. A finished one makes room for the next.
 protocol FanDefinition: LoopDefinition where State == FanState, Event: FanEvent {
     init()
 }

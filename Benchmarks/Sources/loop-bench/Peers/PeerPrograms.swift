@@ -75,7 +75,7 @@ private struct RedisStreams: Peer {
     }
 }
 
-/// The same by streams in files, which the server does not sync before it answers.
+/// Jobs in one stream, results in another. The server has both in files, and does not sync them before it answers.
 private struct JetStream: Peer {
     let program: String
     let name = "JetStream, file, not synced"

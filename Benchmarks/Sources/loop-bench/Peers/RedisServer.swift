@@ -1,6 +1,6 @@
 import Foundation
 
-/// A Redis server that answers nobody but who is in its folder, and syncs its file before it answers.
+/// A Redis server that listens only on a socket in its folder, and syncs its file before it answers.
 enum RedisServer {
     /// The address, seen from its folder.
     static let socket = "redis.sock"

@@ -57,10 +57,10 @@ enum CatalogueRoles {
         Role.say("processor", Double(count) / processor)
     }
 
-    /// Votes for so long, with one vote outstanding, and ends the loop; then tells how many votes there were.
+    /// Votes for `milliseconds` with one vote outstanding, ends the loop, and tells how many votes there were.
     static func voteAlone(_ role: Role) async throws {
         let films = try role.number("films")
-        // Who only sends follows no state: what it costs to do so is no pause of the reducer.
+        // The voter does not follow the state: what following costs is no pause of the reducer.
         let loop = try RemoteConnection(
             loop: Catalogue.name, reducer: role.reducer(), name: "voter", log: .silent)
         func send(_ event: Catalogue.Event) async throws {

@@ -5,7 +5,7 @@ import LoopWire
 
 /// Workers, observers and the client of a crowd; many of them share a process.
 enum CrowdRoles {
-    /// So many workers.
+    /// Runs `count` workers with a `capacity` each.
     static func work(_ role: Role) async throws {
         let (reducer, capacity) = (try role.reducer(), try role.number("capacity"))
         DescriptorLimit.raise()
@@ -20,7 +20,7 @@ enum CrowdRoles {
         }
     }
 
-    /// So many observers of the counts; says when each has its first.
+    /// Runs `count` observers of the counts, and says when each has its first.
     static func observe(_ role: Role) async throws {
         let reducer = try role.reducer()
         DescriptorLimit.raise()

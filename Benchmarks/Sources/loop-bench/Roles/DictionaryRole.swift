@@ -39,7 +39,7 @@ enum DictionaryRole {
         return seconds
     }
 
-    // The same text twice: generic code would measure how well it is specialised.
+    // The code is written twice, since generic code would measure how well it is specialised.
 
     private static func plain(
         _ keys: [String], _ order: [String], _ tell: (DictionaryWork, _ seconds: Double) -> Void
@@ -121,7 +121,8 @@ enum DictionaryRole {
         return Double(count) / seconds
     }
 
-    /// Changes of a dictionary of which somebody else holds a copy each time. In a second; also says the longest.
+    /// Changes a dictionary of which a copy is held at each change, and says how long the longest change took.
+    /// - Returns: the number of changes in a second.
     private static func changesAfterCopies(_ keys: [String], _ order: [String]) throws -> Double {
         var films = Tracked(keys.enumerated().map { ($1, film($0)) })
         var longest = 0.0

@@ -15,7 +15,7 @@ enum JournalRole {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let figures: [(name: String, rate: Double)]
         do {
-            // Before anything is said: whoever hears it ends this process.
+            // The folder goes before a figure is said, since the process that hears the figure ends this one.
             defer { try? FileManager.default.removeItem(atPath: folder) }
             figures = try measure(role, folder)
         }

@@ -17,7 +17,7 @@ final class RoleProcess: Sendable {
     }
 
     /// Another program. It ends with this process, and its group with it when it is ended from here.
-    /// - Parameter isServer: it tells what it does as errors, which are for nobody but who waits for one of these lines.
+    /// - Parameter isServer: whether its standard error tells what it does. Its lines are not shown, but callers wait for some.
     convenience init(_ program: String, _ arguments: [String], in folder: String, isServer: Bool) throws {
         let plan = ChildProcess.Plan(program, arguments, directory: folder, ownGroup: true)
         try self.init(program.split(separator: "/").last.map(String.init) ?? program, plan, showsErrors: !isServer)

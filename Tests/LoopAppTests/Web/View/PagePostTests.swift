@@ -76,7 +76,7 @@ import Testing
             #expect(!check.isOurs(host: host))
         }
         #expect(!check.isOurs(host: nil))
-        // An address leads where it says, whoever names it.
+        // A numeric address is allowed: unlike a name, it cannot be made to lead elsewhere.
         let addresses = OriginCheck(hosts: ["Box"], allowsAddresses: true)
         for host in ["10.0.0.7:80", "[fe80::1]:99", "box", "BOX:80"] { #expect(addresses.isOurs(host: host)) }
         for host in [

@@ -332,7 +332,8 @@ private final class EventReader: @unchecked Sendable {
             "GET /events?revision=\(revision) HTTP/1.1\r\nHost: localhost:\(server.port)\r\n\(headers)\r\n")
     }
 
-    /// Waits for the beat that a browser hears first whose view is the newest one; false: it is sent away.
+    /// Waits for the beat, which a browser hears first if its view is the newest one.
+    /// - Returns: false if the stream ended before the beat.
     func isConnected() async -> Bool {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
