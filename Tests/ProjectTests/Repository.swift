@@ -23,6 +23,9 @@ enum Repository {
         ["Sources", "Examples", "Tools"].flatMap { files(below: $0, suffix: ".swift") }
     }
 
+    /// All Swift files: the sources, and those that test, measure and fuzz them.
+    static var swiftFiles: [String] { files.filter { $0.hasSuffix(".swift") } }
+
     static func exists(_ path: String) -> Bool {
         FileManager.default.fileExists(atPath: root.appendingPathComponent(path).path)
     }
