@@ -62,13 +62,13 @@ def drive(window, count):
         numbers.add(number)
     seconds = time.monotonic() - began
     if numbers != set(range(count)):
-        sys.exit("driver: a result is of an effect that nobody asked for")
+        sys.exit("driver: a result is of an effect that was not asked for")
     print(f"seconds {seconds:.6f}")
     print(f"p50 {sorted(taken)[count // 2] * 1e6:.1f}")
     print(f"checked {count}")
 
 
-# Nothing comes from outside here, whoever runs it.
+# Celery warns of a worker that runs as root. This one gets nothing from outside.
 warnings.simplefilter("ignore", SecurityWarning)
 if len(sys.argv) == 3 and sys.argv[1] == "worker":
     app.worker_main(["worker", "--concurrency", sys.argv[2], "--loglevel", "ERROR"])

@@ -1,5 +1,5 @@
-// What the driver of every peer does beside its client library: it numbers the effects, keeps so many of them asked for,
-// and counts what comes back. 64 bytes for a job and for its result; bytes 0..7 are the number, the others are zero.
+// What the driver of every peer does besides calling its client library: it numbers the effects, keeps a window of them asked
+// for, and counts what comes back. A job and its result have 64 bytes: bytes 0..7 are the number, the others are zero.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -63,7 +63,7 @@ static inline void driver_result(struct driver *driver, const void *bytes, size_
     uint64_t number;
     if (size != effect_bytes) fail("driver", "a result is not of the size of its job");
     memcpy(&number, bytes, sizeof number);
-    if (number >= driver->asked) fail("driver", "a result is of an effect that nobody asked for");
+    if (number >= driver->asked) fail("driver", "a result is of an effect that was not asked for");
     if (driver->seen[number]) fail("driver", "a result came twice");
     driver->seen[number] = 1;
     driver->taken[driver->done++] = now_seconds() - driver->began[number];

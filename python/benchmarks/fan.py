@@ -52,7 +52,7 @@ async def until_joined(running: Node) -> None:
 
 
 async def begin(address: str) -> float:
-    """Begins, and returns how long it took until the end."""
+    """Begins the loop, and returns the seconds until its end."""
     async with Client(LOOP, address) as client:
         began = time.monotonic()
         await client.post(Begin(COUNT, CAPACITY))

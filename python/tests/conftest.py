@@ -79,8 +79,8 @@ class Ledger:
 
     @property
     def booked_count(self) -> int:
-        """The set of numbers is an array of ranges: the first and the last of each."""
-        # A set of numbers is an array of distances: from the end before to a range, and to its own end.
+        """How many deposits are booked."""
+        # A set of numbers is an array of distances, two for each range: from the end before it to its start, and to its own end.
         return sum(length + 1 for length in self.booked[1::2])
 
 

@@ -159,7 +159,7 @@ def test_with_keys_only_those_who_have_them_take_part(programs: Path, start_redu
     asyncio.run(main())
 
 
-def test_a_key_that_others_can_read_is_none(folder_of_keys: Path) -> None:
+def test_a_key_that_others_can_read_is_refused(folder_of_keys: Path) -> None:
     secret, server = folder_of_keys / "w1.key_secret", str(folder_of_keys / "server.key")
     assert keys.load(secret, server) is not None
     public = next(line.split('"')[1] for line in Path(server).read_text().splitlines() if "public-key" in line)

@@ -10,7 +10,7 @@ HEADER = wire.Header(HISTORY, EPOCH, 0)
 
 
 def observer() -> Observer:
-    """One that shows the state of seq 4."""
+    """An observer that shows the state of seq 4."""
     own = Observer(LOOP)
     own.advance(10)
     assert [question[-22:-14] for question in own.take_questions()] == [bytes(8)]
@@ -89,7 +89,7 @@ def test_a_history_that_was_left_is_not_returned_to() -> None:
     own.hear(wire.Header(6, EPOCH, 0), wire.StateUpdate(1, b"one"), own.topic, 11)
     own.hear(HEADER, wire.StateUpdate(9, b"late"), own.topic, 11)
     assert shown(own) == [(1, b"one")]
-    # A reducer of it that answers a hello exists.
+    # A reducer of that history answers a hello, so the history is not over.
     own.introduced(HISTORY)
     own.hear(HEADER, wire.StateUpdate(9, b"back"), own.topic, 12)
     assert shown(own) == [(9, b"back")]

@@ -1,4 +1,4 @@
-"""The link checker beside LinkChecker and wget, on real pages served on loopback."""
+"""Compares the link checker with LinkChecker and wget, on real pages served on loopback."""
 
 import os
 import signal

@@ -12,9 +12,9 @@ from pages import FEW, count
 from processes import say, stop
 
 SEED = 20_26
-# What LinkChecker has to read for anchors; it parses one to two megabytes a second.
+# How much LinkChecker may have to read for anchors. It parses one to two megabytes a second.
 ANCHOR_BYTES_MAX = 60_000_000
-# How many targets are listed that nobody can explain.
+# How many targets without an explanation are listed.
 NOTES_MAX = 20
 
 
@@ -72,9 +72,9 @@ def _differences(table, title, targets, found, is_theirs, site):
 
 
 def explain(target, referrers, is_theirs, site):
-    """Why one of the two is right to say nothing; None: it is not known why."""
+    """Why one of the two is right to say nothing, or None if that is not known."""
     if is_theirs and re.match(r"[a-z][a-z0-9+.-]*:", target) and not re.match(r"https?:", target):
-        return "a scheme that nobody knows, which the link check takes for a link that leaves the site"
+        return "an unknown scheme, which the link check takes for a link that leaves the site"
     if is_theirs and all(page.endswith(".css") for page in referrers):
         return "url() of a style sheet, which LinkChecker reads and the link check does not"
     if is_theirs and any(_has_form(site, page, target) for page in referrers):

@@ -1,4 +1,4 @@
-"""Takes the pages away that LinkChecker would be busy with for hours.
+"""Removes the pages that would keep LinkChecker busy for hours.
 
 Its AnchorCheck reads and parses a page once more for every anchor of it that is linked to. An index of a large manual
 has thousands of them, so the indexes go, and then the pages that cost most, until what is left can be read in minutes.
@@ -13,7 +13,7 @@ ANCHOR = re.compile(r'href="([^":#]*)#([^"]+)"')
 
 
 def lighten(site, bytes_max):
-    """Removes pages until reading all linked anchors one by one reads no more than so much."""
+    """Removes pages until a check of all linked anchors, one by one, reads at most `bytes_max`."""
     text = {
         page.relative_to(site).as_posix(): page.read_text(errors="replace")
         for page in sorted(site.rglob("*.html")) if page.is_file() and not page.is_symlink()}

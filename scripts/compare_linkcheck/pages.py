@@ -91,7 +91,7 @@ class Pages:
         return url, server
 
     def slow_server(self, root, latency):
-        """The same by `loopctl serve`, every answer so much later."""
+        """Serves a folder by `loopctl serve`, which delays each answer by `latency`; gives the address and the server."""
         port = processes.free_port()
         with open(self.work / "serve.log", "wb") as log:
             server = processes.start(

@@ -14,7 +14,7 @@ running = []
 
 
 class ToolError(Exception):
-    """A program that is compared with, or a server, did not do its part."""
+    """One of the compared programs, or a server, did not do its part."""
 
 
 def say(text):
@@ -22,7 +22,7 @@ def say(text):
 
 
 def _end_with_parent():
-    # PR_SET_PDEATHSIG: the kernel ends it when this process ends, however that comes.
+    # PR_SET_PDEATHSIG: the kernel ends it when this process ends, for whatever reason.
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 
 

@@ -37,8 +37,8 @@ def run(pages, table):
 def wget(pages, url):
     folder = pages.work / "wget"
     folder.mkdir(exist_ok=True)
-    # 8: the server answered with an error somewhere, as it must where a link is broken. 4: nobody answered; the pages
-    # have links to other ports of this host, which wget takes for the same site.
+    # The exit code is 8 if the server answered a request with an error, as it must for a broken link. It is 4 if no server
+    # answered: pages have links to other ports of this host, which wget takes for the same site.
     seconds = processes.run(
         ["wget", "-r", "-l", "inf", "--spider", "-q", "-e", "robots=off", "-P", folder, url], 1800, good=(0, 4, 8),
         log=pages.work / "wget.log")

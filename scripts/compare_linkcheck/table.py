@@ -7,7 +7,7 @@ class Table:
         self.notes = []
 
     def add(self, what, value, wanted, good):
-        """One line; `good` None for a figure that nothing is asked of."""
+        """Adds a line. `good` is None for a figure of which nothing is demanded."""
         self.rows.append((what, value, wanted, {True: "ok", False: "FAILED", None: ""}[good]))
 
     def note(self, text):

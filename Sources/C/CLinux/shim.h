@@ -79,7 +79,7 @@ static inline int loop_rename_to_unused(const char *path, const char *other) {
     return (int)syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, other, RENAME_NOREPLACE);
 }
 
-// 1 if somebody accepts connections at a Unix socket path, else 0.
+// 1 if a process accepts connections at a Unix socket path, else 0.
 static inline int loop_unix_is_listening(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = strlen(path);
@@ -88,14 +88,14 @@ static inline int loop_unix_is_listening(const char *path) {
     int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (descriptor < 0) return 0;
     int result = connect(descriptor, (struct sockaddr *)&address, sizeof address);
-    // A full backlog answers EAGAIN: somebody is there.
+    // EAGAIN means a full backlog, so a process listens.
     int listening = result == 0 || errno == EAGAIN;
     close(descriptor);
     return listening;
 }
 
 // A Unix socket that listens at a path, for this user alone from its first moment on: Linux gives the file the permissions of the
-// socket, less the umask. A socket file that nobody listens at is replaced, anything else is not. The descriptor or -errno.
+// socket, less the umask. A socket file at which no process listens is replaced, anything else is not. The descriptor or -errno.
 static inline int loop_unix_listen(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = strlen(path);
@@ -282,11 +282,11 @@ static inline struct sigaction *loop_fault_before(int number) {
 
 static inline void loop_fault_arrived(int number, siginfo_t *info, void *context) {
     (void)context;
-    // What was sent by somebody says nothing about the code that runs; abort sends to its own thread.
+    // A signal that a process sent says nothing about the code that runs. abort sends to its own thread.
     int sent = info->si_code == SI_USER || info->si_code == SI_QUEUE;
     volatile uint64_t *word = loop_fault_word;
     if (!sent && word) *word = (uint64_t)(uint32_t)number << 32 | (uint32_t)syscall(SYS_gettid);
-    // The last word has whoever handled it before, or the system: a fault happens again on return, a sent one is repeated.
+    // Then the earlier handler, or the system, gets the signal: a fault happens again on return, a sent signal is raised again.
     sigaction(number, loop_fault_before(number), NULL);
     if (info->si_code <= 0) raise(number);
 }

@@ -18,7 +18,7 @@ static inline int loop_sqlite_note_log(void *pages, sqlite3 *database, const cha
 }
 
 // After each commit the number of pages in the log is written there. SQLite itself then never brings the log into the
-// file on its own, where nobody would hear of an error. NULL ends it.
+// file on its own, where the caller would not hear of an error. NULL ends it.
 static inline void loop_sqlite_watch_log(sqlite3 *database, int *pages) {
     sqlite3_wal_hook(database, pages ? loop_sqlite_note_log : NULL, pages);
 }

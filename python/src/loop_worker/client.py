@@ -79,7 +79,7 @@ class End(NamedTuple):
 
 
 class _Stream:
-    """One section with those who follow it."""
+    """The states of one section, for the readers that follow it."""
 
     def __init__(self, observer: Observer) -> None:
         self.observer = observer

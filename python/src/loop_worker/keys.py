@@ -60,7 +60,7 @@ def _read(path: Path, is_secret: bool) -> dict[str, str]:
 
 
 def _check(path: Path) -> None:
-    """A secret that others can read is none."""
+    """Raises `Configuration` for a secret key that is a link, or that is not this user's alone."""
     status = path.lstat()
     if stat.S_ISLNK(status.st_mode):
         raise Configuration(f"{path} is a symbolic link: name the file that it leads to")

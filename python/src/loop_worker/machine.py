@@ -524,7 +524,7 @@ class Machine:
             self._greet(before, self.now)
 
     def could_not_dial(self) -> None:
-        """Greets the next address, because this one is none."""
+        """Greets the next address, because no socket can be connected to this one."""
         self._move_on()
 
     def could_not_connect(self) -> None:

@@ -488,7 +488,7 @@ def _can_read(socket: zmq.Socket[bytes]) -> bool:
 
 
 def _whole(socket: zmq.Socket[bytes]) -> bytes:
-    """One message. One of several frames is no message of this protocol, and is not read as one."""
+    """One message, or nothing if it has several frames: the protocol has no such message."""
     data = socket.recv(zmq.NOBLOCK)
     while socket.getsockopt(zmq.RCVMORE):
         socket.recv()

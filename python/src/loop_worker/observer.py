@@ -83,7 +83,7 @@ class Observer:
             self._know(position.seq, now)
 
     def introduced(self, history: int) -> None:
-        """A reducer that answers a hello exists, also if its history was left."""
+        """Follows a history again that was left, because a reducer of it has answered a hello."""
         if history in self._left:
             self._left.remove(history)
 

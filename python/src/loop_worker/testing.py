@@ -59,7 +59,7 @@ class _Recorder:
 
 
 class _Recorded(Effect):
-    """An effect that keeps the events themselves. They must be such that can be sent."""
+    """An effect that keeps the events themselves. They must be values that can be sent."""
 
     __slots__ = ("recorder",)
     recorder: _Recorder
@@ -89,7 +89,7 @@ async def run_async(
     cancel_after: float | None = None,
     worker: Worker | None = None,
 ) -> Run:
-    """As `run`, on the event loop that runs."""
+    """Does what `run` does, on the event loop that runs."""
     result = Run()
     recorder = _Recorder(result, key)
     grant = wire.Grant(bytes(16), bytes(16), 1, failures, resumed, b"")
@@ -209,7 +209,7 @@ class Reducer:
 
 
 async def until(condition: Callable[[], bool], limit: float = 20) -> None:
-    """Waits until something is so. Raises `TimeoutError`."""
+    """Waits until a condition holds. Raises `TimeoutError` if it does not within `limit` seconds."""
     end = time.monotonic() + limit
     while not condition():
         if time.monotonic() > end:

@@ -133,7 +133,7 @@ class BlockingEffect:
 
     @property
     def key(self) -> str:
-        """As of `Effect`."""
+        """See `Effect.key`."""
         return self._effect.key
 
     @property
@@ -148,15 +148,15 @@ class BlockingEffect:
         return asyncio.run_coroutine_threadsafe(call, self._loop).result()
 
     def send(self, event: object) -> None:
-        """As of `Effect`. Raises `Cancelled` if the effect is not wanted any more."""
+        """See `Effect.send`. Raises `Cancelled` if the effect is not wanted any more."""
         self._await(self._effect.send(event))
 
     def confirm(self, event: object) -> int:
-        """As of `Effect`."""
+        """See `Effect.confirm`."""
         return int(self._await(self._effect.confirm(event)))
 
     def progress(self, fraction: float, text: str = "") -> None:
-        """As of `Effect`."""
+        """See `Effect.progress`."""
         self._loop.call_soon_threadsafe(self._effect.progress, fraction, text)
 
     def check(self) -> None:
