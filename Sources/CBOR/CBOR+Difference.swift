@@ -6,6 +6,13 @@ package struct CBORDifference: Equatable, Sendable {
     package var path: [String]
     package var old: [UInt8]?
     package var new: [UInt8]?
+
+    /// Creates a difference from its parts.
+    package init(path: [String], old: [UInt8]?, new: [UInt8]?) {
+        self.path = path
+        self.old = old
+        self.new = new
+    }
 }
 
 extension CBOR {

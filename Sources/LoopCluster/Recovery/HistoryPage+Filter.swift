@@ -1,4 +1,3 @@
-internal import CBOR
 package import LoopCore
 package import LoopWire
 
@@ -29,7 +28,6 @@ extension HistoryPage {
         }
         let last = end - min(end, Self.searchedMax)
         let countMax = min(max(filter.max, 1), 2000)
-        let match = RecordMatch(filter)
         var (count, seq) = (Self.windowRecords, limit.value)
         while end > last {
             let start = end - min(end, count)
@@ -46,7 +44,7 @@ extension HistoryPage {
             for record in window.reversed() {
                 if record.seq < from.value { return }
                 if let through, record.seq > through.value { continue }
-                guard match.selects(record) else { continue }
+                guard filter.selects(record) else { continue }
                 records.append(record)
                 if records.count == countMax {
                     next = record.position > 1 ? record.position : nil
@@ -94,27 +92,5 @@ extension HistoryPage {
             }
         }
         return records
-    }
-}
-
-/// Compares records with a filter.
-private struct RecordMatch {
-    let filter: HistoryFilter
-    let text: String?
-
-    init(_ filter: HistoryFilter) {
-        self.filter = filter
-        text = filter.text?.lowercased()
-    }
-
-    func selects(_ record: HistoryRecord) -> Bool {
-        if let kind = filter.kind, record.kind != kind { return false }
-        if let session = filter.session, record.session != session { return false }
-        if let effect = filter.effect, record.effect != effect, record.note?.contains(effect) != true { return false }
-        if filter.event == nil, text == nil { return true }
-        let json = record.event.flatMap { try? CBOR.json($0) } ?? ""
-        if let event = filter.event, !json.hasPrefix("{\"\(event)\":"), json != "\"\(event)\"" { return false }
-        guard let text else { return true }
-        return json.lowercased().contains(text) || record.note?.lowercased().contains(text) == true
     }
 }

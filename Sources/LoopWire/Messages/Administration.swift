@@ -281,35 +281,6 @@ package struct HistoryPage: Codable, Equatable, Sendable {
     }
 }
 
-/// Which records of a range are listed, the newest first. Nil selects all.
-package struct HistoryFilter: Codable, Equatable, Hashable, Sendable {
-    /// The kind of the records, such as "event".
-    package var kind: String?
-    /// The case of the event type.
-    package var event: String?
-    /// The session that the records are about.
-    package var session: UInt64?
-    /// The effect that the records are about, as `feedback.seq.index`.
-    package var effect: String?
-    /// A text that the event has as JSON, or the note of the record, in any case of letters.
-    package var text: String?
-    /// How many are listed, at most 2000.
-    package var max: Int
-
-    /// Creates a filter from its parts.
-    package init(
-        kind: String? = nil, event: String? = nil, session: UInt64? = nil, effect: String? = nil, text: String? = nil,
-        max: Int
-    ) {
-        self.kind = kind
-        self.event = event
-        self.session = session
-        self.effect = effect
-        self.text = text
-        self.max = max
-    }
-}
-
 /// One record of a journal, for people and programs.
 package struct HistoryRecord: Codable, Equatable, Sendable {
     /// The record's number in the journal, counted over all records, from 1.

@@ -192,34 +192,36 @@ import Testing
 }
 
 @Suite struct `What is printed of a difference` {
-    private func value(_ json: String) throws -> ShownValue { try ShownValue(document: CBOR.fromJSON(text: json)) }
+    private func differences(_ old: String, _ new: String) throws -> [CBORDifference] {
+        try CBORDifference.between(CBOR.fromJSON(text: old), CBOR.fromJSON(text: new))
+    }
 
     @Test func `names each part that differs by its path`() throws {
-        let old = try value(#"{"a":{"b.c":1,"d":[1,2.5,{"e":true}]},"f":null,"g":"x"}"#)
-        let new = try value(#"{"a":{"b.c":2,"d":[1,2.5,{"e":false},4]},"f":[],"h":{"i":1}}"#)
+        let old = #"{"a":{"b.c":1,"d":[1,2.5,{"e":true}]},"f":null,"g":"x"}"#
+        let new = #"{"a":{"b.c":2,"d":[1,2.5,{"e":false},4]},"f":[],"h":{"i":1}}"#
         #expect(
-            old.differences(to: new).map(\.text).joined(separator: "\n") == #"""
-                - a["b.c"]: 1
-                + a["b.c"]: 2
+            try differences(old, new).map(\.text).joined(separator: "\n") == #"""
                 - a.d[2].e: true
                 + a.d[2].e: false
                 + a.d[3]: 4
+                - a["b.c"]: 1
+                + a["b.c"]: 2
                 - f: null
                 + f: []
-                - g: "x"
                 + h: {"i":1}
+                - g: "x"
                 """#)
-        #expect(old.differences(to: old) == [])
+        #expect(try differences(old, old) == [])
     }
 
     @Test func `has paths that can be asked for`() throws {
-        let old = try value(#"{"a\"b":{"c\\d":{"":1}}}"#)
-        let path = try #require(old.differences(to: value(#"{"a\"b":{"c\\d":{"":2}}}"#)).first).path
-        #expect(StatePath.steps(of: path) == ["a\"b", "c\\d", ""])
+        let found = try differences(#"{"a\"b":{"c\\d":{"":1}}}"#, #"{"a\"b":{"c\\d":{"":2}}}"#)
+        #expect(found.map(\.path) == [["a\"b", "c\\d", ""]])
+        #expect(StatePath.steps(of: StatePath.text(of: found[0].path)) == found[0].path)
     }
 
     @Test func `is a JSON document`() throws {
-        let difference = try #require(try value("[1]").differences(to: value("[]")).first)
+        let difference = try #require(try differences("[1]", "[]").first)
         #expect(difference.json == #"{"path":"[0]","old":1}"#)
     }
 }

@@ -185,16 +185,16 @@ import Testing
             record(3, kind: "granted", effect: "0.1.0"), record(4, session: 2, event: [0xFF]),
         ]
         #expect(selected(RecordSelection(), records) == [1, 2, 3, 4])
-        #expect(selected(RecordSelection(kind: "granted"), records) == [3])
-        #expect(selected(RecordSelection(session: 2), records) == [1, 4])
-        #expect(selected(RecordSelection(effect: "0.1.0"), records) == [2, 3])
+        #expect(selected(RecordSelection(HistoryFilter(kind: "granted")), records) == [3])
+        #expect(selected(RecordSelection(HistoryFilter(session: 2)), records) == [1, 4])
+        #expect(selected(RecordSelection(HistoryFilter(effect: "0.1.0")), records) == [2, 3])
         var others = record(5, kind: "granted", effect: "0.2.0")
         others.note = "and 0.1.0, 0.1.10"
-        #expect(selected(RecordSelection(effect: "0.1.0"), [others]) == [5])
-        #expect(selected(RecordSelection(effect: "0.1.1"), [others]) == [])
-        #expect(selected(RecordSelection(event: "note"), records) == [1])
-        #expect(selected(RecordSelection(event: "finish"), records) == [2])
-        #expect(selected(RecordSelection(event: "finish", session: 2), records) == [])
+        #expect(selected(RecordSelection(HistoryFilter(effect: "0.1.0")), [others]) == [5])
+        #expect(selected(RecordSelection(HistoryFilter(effect: "0.1.1")), [others]) == [])
+        #expect(selected(RecordSelection(HistoryFilter(event: "note")), records) == [1])
+        #expect(selected(RecordSelection(HistoryFilter(event: "finish")), records) == [2])
+        #expect(selected(RecordSelection(HistoryFilter(event: "finish", session: 2)), records) == [])
     }
 
     @Test func `are those of the sessions of a peer or a key`() {
@@ -210,7 +210,7 @@ import Testing
         #expect(selected(RecordSelection(peer: "00000001"), records) == [1, 2])
         #expect(selected(RecordSelection(key: "ann"), records) == [0, 1])
         #expect(selected(RecordSelection(key: "bob"), records) == [])
-        #expect(RecordSelection(key: "bob").needsSessions && !RecordSelection(session: 2).needsSessions)
+        #expect(RecordSelection(key: "bob").needsSessions && !RecordSelection(HistoryFilter(session: 2)).needsSessions)
     }
 
     @Test func `are those of a time, and a record without a time has that of the record before`() {

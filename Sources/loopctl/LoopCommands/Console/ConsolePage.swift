@@ -364,7 +364,7 @@ private struct ChangeView: View {
             if change.path.isEmpty {
                 Text("the whole state")
             } else {
-                Link(ConsolePlace.text(of: change.path), to: .why(path: change.path, before: nil))
+                Link(StatePath.text(of: change.path), to: .why(path: change.path, before: nil))
             }
             Text(shown(change.old, change.oldBytes)).code().tone(.bad)
             Text("→").tone(.secondary)
@@ -438,7 +438,7 @@ private struct WhyView: View {
     var body: [Element] {
         let question = ConsoleQuestion.changes(of: path, before: before)
         Row {
-            Heading("Why \(ConsolePlace.text(of: path)) is so", level: 2)
+            Heading("Why \(StatePath.text(of: path)) is so", level: 2)
             Link("the state", to: .state(at: before.flatMap { $0 > 0 ? $0 - 1 : nil }, path: path))
         }
         Missing(console: console, question: question)

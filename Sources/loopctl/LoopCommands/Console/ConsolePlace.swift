@@ -53,8 +53,9 @@ enum ConsolePlace: Hashable, Sendable {
         case .timeline(let filter): "timeline" + Self.after("?", filter.query)
         case .transition(let seq): "seq/\(seq)"
         case .state(let seq, let path):
-            "state" + Self.after("/", seq.map { "\($0)" } ?? "") + Self.after("?", Self.text(of: path))
-        case .why(let path, let seq): "why" + Self.after("/", seq.map { "\($0)" } ?? "") + "?" + Self.text(of: path)
+            "state" + Self.after("/", seq.map { "\($0)" } ?? "") + Self.after("?", StatePath.text(of: path))
+        case .why(let path, let seq):
+            "why" + Self.after("/", seq.map { "\($0)" } ?? "") + "?" + StatePath.text(of: path)
         case .effects: "effects"
         case .effect(let effect): "effect/\(effect)"
         }
@@ -63,11 +64,6 @@ enum ConsolePlace: Hashable, Sendable {
     /// The address of a link to the place.
     var link: String {
         "#" + PercentEncoding.encode(text.utf8) { PercentEncoding.isUnreserved($0) || "/?=&[]".utf8.contains($0) }
-    }
-
-    /// A path as people write it.
-    static func text(of path: [String]) -> String {
-        path.enumerated().map { StatePath.step($1, isFirst: $0 == 0) }.joined()
     }
 
     private static func after(_ sign: String, _ text: String) -> String { text.isEmpty ? "" : sign + text }

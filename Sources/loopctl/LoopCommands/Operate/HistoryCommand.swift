@@ -26,6 +26,9 @@ enum HistoryCommand {
     static let effect = Option(
         optional: "effect", .effect, help: "only records of this effect, such as 0.17.2", environment: .none
     )
+    static let text = Option(
+        optional: "text", .string.named("TEXT"),
+        help: "only records that have this text in their note, or in their event as JSON", environment: .none)
     static let since = Option(
         optional: "since", .wallTime, help: "only what happened at this time or later", environment: .none)
     static let until = Option(
@@ -45,7 +48,8 @@ enum HistoryCommand {
                 """,
             groups: [
                 JournalOptions.group, OptionGroup("Range", [from, to, since, until]),
-                OptionGroup("Selection", [kind, event, session, peer, key, effect]), OptionGroup("Output", [json]),
+                OptionGroup("Selection", [kind, event, session, peer, key, effect, text]),
+                OptionGroup("Output", [json]),
             ]),
         run: { arguments, _ in
             try Operator.run {
@@ -58,10 +62,12 @@ enum HistoryCommand {
                     throw UsageError(
                         message: "--until is not after --since", hint: "give the earlier time as --since")
                 }
-                var selection = RecordSelection(
+                let filter = HistoryFilter(
                     kind: arguments[kind], event: arguments[event], session: arguments[session].map { UInt64($0) },
-                    peer: arguments[peer], key: arguments[key], effect: arguments[effect], since: arguments[since],
-                    until: arguments[until])
+                    effect: arguments[effect], text: arguments[text])
+                var selection = RecordSelection(
+                    filter, peer: arguments[peer], key: arguments[key], since: arguments[since], until: arguments[until]
+                )
                 var reducer = try arguments.askJournal()
                 var (shown, passed) = (0, 0)
                 // Sessions of a peer or a key may have begun before the range.
@@ -107,14 +113,11 @@ extension ValueType where Value == String {
 
 /// The records that are shown, of those of a range. Nil selects all.
 struct RecordSelection {
-    var kind: String?
-    var event: String?
-    var session: UInt64?
+    var filter = HistoryFilter()
     /// The peer that has opened the session.
     var peer: String?
     /// The key that owns the session.
     var key: String?
-    var effect: String?
     var since: WallTime?
     var until: WallTime?
     /// The time of the newest record that has one, in milliseconds since 1970.
@@ -123,11 +126,10 @@ struct RecordSelection {
     private var ofPeer: Set<UInt64> = [], ofKey: Set<UInt64> = []
 
     init(
-        kind: String? = nil, event: String? = nil, session: UInt64? = nil, peer: String? = nil, key: String? = nil,
-        effect: String? = nil, since: WallTime? = nil, until: WallTime? = nil
+        _ filter: HistoryFilter = HistoryFilter(), peer: String? = nil, key: String? = nil, since: WallTime? = nil,
+        until: WallTime? = nil
     ) {
-        (self.kind, self.event, self.session, self.effect) = (kind, event, session, effect)
-        (self.peer, self.key, self.since, self.until) = (peer, key, since, until)
+        (self.filter, self.peer, self.key, self.since, self.until) = (filter, peer, key, since, until)
     }
 
     /// Whether the selection depends on records of sessions.
@@ -142,26 +144,8 @@ struct RecordSelection {
         }
         if peer != nil, !(record.session.map(ofPeer.contains) ?? false) { return false }
         if key != nil, !(record.session.map(ofKey.contains) ?? false) { return false }
-        if let kind, record.kind != kind { return false }
-        if let event, record.event.flatMap(Self.caseName) != event { return false }
-        if let session, record.session != session { return false }
-        if let effect, record.effect != effect, !Self.names(effect, in: record.note) { return false }
         if let since, time.map({ $0 < since.milliseconds }) ?? true { return false }
         if let until, let time, time >= until.milliseconds { return false }
-        return true
-    }
-
-    /// Whether a note names an effect: several grants are one record, and an operator's action is a text.
-    private static func names(_ effect: String, in note: String?) -> Bool {
-        note?.split { $0 == " " || $0 == "," }.contains { $0 == effect } ?? false
-    }
-
-    /// The case of an encoded event: its only key, or the event itself if it is a text.
-    private static func caseName(_ event: [UInt8]) -> String? {
-        switch try? ShownValue(document: event) {
-        case .map(let fields): fields.count == 1 ? fields.keys.first : nil
-        case .scalar(let text): text.hasPrefix("\"") ? String(text.dropFirst().dropLast()) : nil
-        default: nil
-        }
+        return filter.selects(record)
     }
 }

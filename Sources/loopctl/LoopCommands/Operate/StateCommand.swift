@@ -113,8 +113,13 @@ enum StatePath {
         return steps.isEmpty ? nil : steps
     }
 
+    /// A path as people write it, with numbers in brackets.
+    static func text(of steps: [String]) -> String {
+        steps.enumerated().map { UInt32($1) == nil ? step($1, isFirst: $0 == 0) : "[\($1)]" }.joined()
+    }
+
     /// A key as a step of a path: with a dot in front unless it is the first one, or in quotes and brackets if it needs them.
-    static func step(_ key: String, isFirst: Bool) -> String {
+    private static func step(_ key: String, isFirst: Bool) -> String {
         if key.isEmpty || key.contains(where: { "\"\\.[]".contains($0) }) {
             return "[\"" + key.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\"]"
         }
