@@ -248,10 +248,11 @@ def test_nothing_is_lost_when_a_third_of_all_frames_is(ledger: Reducer, monkeypa
         if dice.random() > 0.3:
             real_tell(self, data)
 
-    def send_batches(self: Node) -> bool:
+    def send_batches(self: Node) -> None:
         if dice.random() < 0.3:
-            return self.machine.next_batch() is not None
-        return real_send(self)
+            self.machine.next_batch()
+        else:
+            real_send(self)
 
     monkeypatch.setattr(wire, "read", read)
     monkeypatch.setattr(Node, "tell", tell)
@@ -427,3 +428,22 @@ def test_a_redirect_to_an_impossible_address_does_not_end_a_worker(ledger: Reduc
 
     asyncio.run(main())
     assert "the address 'tcp://::1' of a reducer cannot be used" in caplog.text
+
+
+def test_a_worker_without_work_rests_between_ticks(ledger: Reducer) -> None:
+    async def main() -> None:
+        async with clerk().running(options(ledger)) as running:
+            await until(lambda: running.machine.is_joined)
+            turns, stamps, take = 0, set(), running._take_turn
+
+            def counted() -> None:
+                nonlocal turns
+                turns += 1
+                take()
+                stamps.add(running.machine._echo)
+
+            running._take_turn = counted  # type: ignore[method-assign]
+            await until(lambda: len(stamps) == 6)
+            assert turns < 100
+
+    asyncio.run(main())

@@ -137,7 +137,7 @@ class Node:
         # By the address of the reducer that publishes there.
         self._subscribers: dict[str, zmq.Socket[bytes]] = {}
         self._timer: asyncio.TimerHandle | None = None
-        self._is_woken = False
+        self._is_woken = self._has_sent = False
         self._lost_at = now
         self._said = 0
         self._asking: asyncio.Task[None] | None = None
@@ -276,6 +276,7 @@ class Node:
 
     def tell(self, data: bytes) -> None:
         """Sends over DEALER; what matters is repeated."""
+        self._has_sent = True
         with contextlib.suppress(zmq.ZMQError):
             self._dealer.send(data, zmq.NOBLOCK)
 
@@ -295,25 +296,27 @@ class Node:
             self._timer = self._loop.call_later(seconds, self._turn)
 
     def _take_turn(self) -> None:
-        """Reads everything, acts, sends. The descriptors of ZeroMQ tell of changes only, so it ends when nothing is left to do."""
+        """Reads everything, acts, sends. The descriptors of ZeroMQ tell of changes only, and sending takes such news too.
+
+        So the turn ends when nothing was read and nothing was sent.
+        """
         self._say_if_late(time.monotonic())
         while self._is_open:
+            self._has_sent = False
             count = self._read()
             now = time.monotonic()
             self.machine.advance(now)
             due = self.tend(now)
-            has_sent = self._perform()
+            self._perform()
             if not self._is_open:
                 return
-            has_sent |= self._send_batches()
+            self._send_batches()
             if count >= _FRAMES_IN_A_TURN:
                 # Bodies have their turn in between.
                 self.wake()
                 return
-            if not count and not has_sent:
+            if not count and not self._has_sent:
                 break
-        if not self._is_open:
-            return
         self._say_if_lost(now)
         due = min(due, self.machine.deadline, now + _TURN_EVERY)
         self._set_timer(max(due - now, 0.001))
@@ -331,6 +334,9 @@ class Node:
     def _read(self) -> int:
         count = 0
         machine = self.machine
+        if self._push is not None:
+            # Nothing is read from it. But its descriptor stays readable, and asks for turns, until its events were looked at.
+            self._push.getsockopt(zmq.EVENTS)
         for place, socket in list(self._subscribers.items()):
             while count < _FRAMES_IN_A_TURN and _can_read(socket):
                 data = _whole(socket)
@@ -360,9 +366,8 @@ class Node:
             self.hear(b"", header, message)
         return count
 
-    def _perform(self) -> bool:
-        """Performs the actions of the machine, behind what must be on disk before. Returns whether anything was sent."""
-        has_sent = False
+    def _perform(self) -> None:
+        """Performs the actions of the machine, behind what must be on disk before."""
         self._keep()
         while self._is_open and (actions := self.machine.take_actions()):
             for action in actions:
@@ -370,10 +375,8 @@ class Node:
                     self.handle(action)
                 elif isinstance(action, machine.Send):
                     self.tell(action.data)
-                    has_sent = True
                 elif isinstance(action, machine.Connect):
                     self._connect(action.introduction)
-                    has_sent = True
                 elif isinstance(action, machine.Dial):
                     self._dial(action.place)
                     self._look_up()
@@ -387,8 +390,7 @@ class Node:
                 else:
                     self._end(action)
                 if not self._is_open:
-                    return has_sent
-        return has_sent
+                    return
 
     def _keep(self) -> None:
         """Has on disk what must not leave before it is there."""
@@ -398,8 +400,7 @@ class Node:
             except sqlite3.Error as error:
                 self.shut(Configuration(f"the outbox {self._outbox_path} cannot be written: {error}"))
 
-    def _send_batches(self) -> bool:
-        has_sent = False
+    def _send_batches(self) -> None:
         while self._push is not None:
             batch = self.machine.next_batch()
             if batch is None:
@@ -410,8 +411,7 @@ class Node:
             except zmq.ZMQError:
                 self.machine.could_not_push(first)
                 break
-            has_sent = True
-        return has_sent
+            self._has_sent = True
 
     def _end(self, action: machine.Action) -> None:
         error: LoopError | None = None
