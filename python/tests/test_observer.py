@@ -108,3 +108,11 @@ def test_a_section_that_is_the_same_at_a_later_seq_is_known_there() -> None:
     own.hear(HEADER, wire.Unchanged(12, 13), own.topic, 13)
     own.advance(13.2)
     assert parts(own) == [0]
+
+
+def test_parts_that_were_not_asked_for_are_of_no_use() -> None:
+    own = Observer(LOOP)
+    own.advance(10)
+    for part, end in ((2**64 - 1, 0), (0, 0), (2**64 - 1, 0), (5, 0), (1, 2)):
+        own.hear(HEADER, wire.StatePart(9, 4, part, end, b"%d" % part), b"", 10)
+    assert shown(own) == [(4, b"01")]

@@ -108,6 +108,10 @@ def test_typed_values_are_read_as_they_were_written() -> None:
         ("spades", Suit, "expected one of 'hearts', found 'spades'"),
         (True, int, "expected an integer, found True"),
         ("x", uuid.UUID, "expected a UUID, found 'x'"),
+        (1e300, datetime, "expected a date up to the year 9999, found 1e+300"),
+        (math.nan, datetime, "expected a date up to the year 9999, found nan"),
+        ([300], bytes, "expected bytes, found [300]"),
+        (["a"], bytes, "expected bytes, found ['a']"),
     ],
 )
 def test_what_does_not_fit_is_named_with_its_place(value: object, kind: Any, why: str) -> None:
@@ -121,9 +125,15 @@ def test_what_cannot_be_sent_is_named() -> None:
         encode(object())
     with pytest.raises(Misfit, match="does not fit into 64 bits"):
         encode(2**64)
+    with pytest.raises(Misfit, match="has no zone"):
+        encode(WHEN.replace(tzinfo=None))
+    with pytest.raises(Misfit, match="this text is not Unicode"):
+        encode("caf\udce9")
 
 
 def test_damaged_bytes_are_an_error() -> None:
+    with pytest.raises(Misfit, match="a number of 64 bits"):
+        decode(b"\xc2\x59\x01\x00" + bytes([255] * 256), float)
     for data in (b"", b"\xa1", b"\x5b\xff\xff\xff\xff\xff\xff\xff\xff", b"\xff"):
         with pytest.raises(Misfit):
             loads(data)

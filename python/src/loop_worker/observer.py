@@ -183,14 +183,16 @@ class Observer:
 
     def _take(self, news: wire.StatePart, now: float) -> None:
         transfer = self._transfer
-        if transfer is None or (transfer.id and transfer.id != news.transfer) or (not transfer.id and news.part != 0):
+        # Of a transfer without a number, only the first part was asked for.
+        last = (max(transfer.parts) + _PARTS_AHEAD if transfer.id else 0) if transfer is not None else -1
+        if transfer is None or (transfer.id and transfer.id != news.transfer) or news.part > last:
             return
         is_first = not transfer.id
         transfer.id, transfer.seq = news.transfer, news.seq
         transfer.parts[news.part] = news.chunk
         if news.end == 2:
             transfer.last = news.part
-        if transfer.last is not None and len(transfer.parts) == transfer.last + 1:
+        if transfer.last is not None and all(part in transfer.parts for part in range(transfer.last + 1)):
             self._transfer = None
             self._behind_since = now
             self._show(news.seq, b"".join(transfer.parts[part] for part in range(transfer.last + 1)))

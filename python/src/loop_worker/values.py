@@ -7,6 +7,7 @@ does not have are skipped.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
 import functools
@@ -78,7 +79,10 @@ def _head(major: int, number: int) -> bytes:
 
 
 def _text(value: str) -> bytes:
-    data = value.encode()
+    try:
+        data = value.encode()
+    except UnicodeEncodeError as error:
+        raise Misfit(f"this text is not Unicode: {error}") from None
     size = len(data)
     return (_HEADS[3][size] if size < 24 else _head(3, size)) + data
 
@@ -102,6 +106,12 @@ def _float(value: float) -> bytes:
     return b"\xfb" + struct.pack(">d", value)
 
 
+def _seconds(value: datetime) -> float:
+    if value.tzinfo is None:
+        raise Misfit(f"{value} has no zone: give one, such as timezone.utc")
+    return (value - _SWIFT_EPOCH).total_seconds()
+
+
 def _map(pairs: list[tuple[bytes, bytes]]) -> bytes:
     pairs.sort()
     return _head(5, len(pairs)) + b"".join([key + value for key, value in pairs])
@@ -123,7 +133,7 @@ _WRITERS: dict[type, Callable[[Any], bytes]] = {
     set: lambda value: _array(sorted(encode(item) for item in value)),
     frozenset: lambda value: _array(sorted(encode(item) for item in value)),
     dict: lambda value: _map([(encode(key), encode(item)) for key, item in value.items()]),
-    datetime: lambda value: _float((value - _SWIFT_EPOCH).total_seconds()),
+    datetime: lambda value: _float(_seconds(value)),
     uuid.UUID: lambda value: _text(str(value).upper()),
 }
 
@@ -238,7 +248,24 @@ def _shown(value: object) -> str:
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Misfit(f"expected a number, found {_shown(value)}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise Misfit("expected a number of 64 bits, found a larger one") from None
+
+
+def _date(value: Any) -> datetime:
+    try:
+        return _SWIFT_EPOCH + timedelta(seconds=_number(value))
+    except (OverflowError, ValueError):
+        raise Misfit(f"expected a date up to the year 9999, found {_shown(value)}") from None
+
+
+def _bytes(value: Any) -> bytes:
+    if isinstance(value, bytes | list):
+        with contextlib.suppress(ValueError, TypeError):
+            return bytes(value)
+    raise Misfit(f"expected bytes, found {_shown(value)}")
 
 
 def _uuid(value: Any) -> uuid.UUID:
@@ -252,10 +279,10 @@ _PLAIN: dict[Any, Read] = {
     str: _expect(str, "text"),
     int: _expect(int, "an integer"),
     bool: _expect(bool, "true or false"),
-    bytes: lambda value: bytes(value) if isinstance(value, bytes | list) else _expect(bytes, "bytes")(value),
+    bytes: _bytes,
     float: _number,
     type(None): _expect(type(None), "null"),
-    datetime: lambda value: _SWIFT_EPOCH + timedelta(seconds=_number(value)),
+    datetime: _date,
     uuid.UUID: _uuid,
 }
 
