@@ -11,7 +11,20 @@ from pathlib import Path
 import pytest
 from conftest import SILENCE, Deposit, Ledger, Receipt, Work, all_booked, clerk, client, options
 
-from loop_worker import Case, Client, Configuration, Ended, Misfit, NoReducer, NotAdmitted, Refusal, Refused, Unanswered, encode
+from loop_worker import (
+    Case,
+    Client,
+    Configuration,
+    Ended,
+    Misfit,
+    NoReducer,
+    NotAdmitted,
+    Refusal,
+    Refused,
+    Unanswered,
+    encode,
+    wire,
+)
 from loop_worker.pytest_plugin import StartReducer
 from loop_worker.testing import Reducer, until
 
@@ -166,6 +179,32 @@ def test_a_client_without_a_reducer_says_why_and_ends(tmp_path: Path) -> None:
                 await handle.send(Deposit(1, Work()))
 
     asyncio.run(main())
+
+
+def test_posts_that_no_reducer_has_taken_are_said(tmp_path: Path) -> None:
+    async def main() -> None:
+        handle = Client("ledger", f"ipc://{tmp_path}/none", connect_timeout=0.2)
+        with pytest.raises(Ended, match="1 events were not settled: waiting for a reducer .*: they may be lost"):
+            async with handle:
+                await handle.post(Deposit(1, Work()))
+                await asyncio.wait([handle.over])
+
+    asyncio.run(main())
+
+
+def test_an_address_that_cannot_be_dialled_leaves_nothing_open(tmp_path: Path) -> None:
+    async def main() -> None:
+        for _ in range(2):
+            with pytest.raises(Configuration, match="cannot be dialled"):
+                await Client("ledger", "tcp://127.0.0.1:1,ipc:///" + "x" * 200, outbox=tmp_path / "outbox").open()
+
+    asyncio.run(main())
+
+
+def test_a_time_that_is_none_is_no_frame() -> None:
+    note = wire.Note(1, 2**62, 0, b"", b"")
+    with pytest.raises(wire.Malformed):
+        Client("ledger").hear(b"", wire.Header(1, wire.NO_EPOCH, 0), wire.Transitions([note]))
 
 
 def test_the_client_of_another_loop_is_not_let_in(ledger: Reducer) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -15,10 +16,11 @@ import pytest
 from conftest import Deposit, Work, all_booked, client
 
 from loop_worker import Client, Configuration, NoReducer, Options, keys
-from loop_worker.address import look_up
+from loop_worker.address import look_up, why_silent
+from loop_worker.main import _JSON
 from loop_worker.options import Usage, parse
 from loop_worker.pytest_plugin import StartReducer
-from loop_worker.testing import Reducer
+from loop_worker.testing import Reducer, until
 
 PROGRAM = str(Path(__file__).with_name("ledger_worker.py"))
 
@@ -129,6 +131,31 @@ def test_a_stop_that_is_not_confirmed_ends_after_its_limit(ledger: Reducer) -> N
     asyncio.run(main())
 
 
+def test_a_stop_waits_for_no_body_in_another_process_and_ends_it(ledger: Reducer) -> None:
+    program = PROGRAM.replace("ledger_worker", "pool_worker")
+    process = subprocess.Popen([sys.executable, program, "--reducer", ledger.address], stdout=subprocess.PIPE)
+
+    async def main() -> None:
+        async with client(ledger) as handle:
+            await handle.send(Deposit(1, Work()))
+            assert process.stdout is not None
+            child = int(await asyncio.to_thread(process.stdout.readline))
+            process.terminate()
+            assert await asyncio.to_thread(process.wait, 10) == 0
+            await until(lambda: not Path(f"/proc/{child}").exists())
+
+    asyncio.run(main())
+
+
+def test_a_line_of_a_body_keeps_its_text_and_an_error_its_traceback() -> None:
+    try:
+        raise ValueError("here")
+    except ValueError:
+        record = logging.LogRecord("shop", logging.ERROR, "", 1, "a: b", None, sys.exc_info())
+    line = json.loads(_JSON().format(record))
+    assert (line["node"], line["text"].splitlines()[0], line["text"].splitlines()[-1]) == ("shop", "a: b", "ValueError: here")
+
+
 # Keys.
 
 
@@ -179,4 +206,7 @@ def test_a_key_that_others_can_read_is_refused(folder_of_keys: Path) -> None:
 
 def test_each_address_of_a_name_is_tried() -> None:
     found = asyncio.run(look_up(["tcp://localhost:7710", "tcp://127.0.0.1:7711", "ipc:///x"]))
+    # A name that no name can be is left to the library.
+    assert asyncio.run(look_up(["tcp://a..b:7710"])) == ["tcp://a..b:7710"]
+    assert asyncio.run(why_silent("tcp://a..b:7710", False)).startswith("this can be no address")
     assert found[:3] == ["tcp://127.0.0.1:7710", "tcp://127.0.0.1:7711", "ipc:///x"]

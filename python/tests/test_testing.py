@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 from conftest import Booked, Booking, Deposit, Work, all_booked, clerk, client, options
 
-from loop_worker import BlockingEffect, Case, Configuration, Effect, Fail, Misfit, Retry, Worker
+from loop_worker import BlockingEffect, Case, Configuration, Effect, Fail, LoopError, Misfit, Retry, Worker
 from loop_worker.testing import Reducer, run
 from loop_worker.worker import Call
 
@@ -87,6 +88,25 @@ def test_a_cancelled_thread_is_told() -> None:
     assert run(wait, ORDER, cancel_after=0.05).events == []
 
 
+def test_a_thread_that_sends_while_it_is_cancelled_ends() -> None:
+    def flood(order: Order, me: BlockingEffect) -> None:
+        while True:
+            me.send(Shipped("1", "a"))
+
+    assert run(flood, ORDER, cancel_after=0.05).error is None
+
+
+def test_a_stop_iteration_in_a_plain_body_is_an_error() -> None:
+    def nothing(order: Order) -> int:
+        return next(iter([]))
+
+    assert str(run(nothing, ORDER).error) == "the body raised StopIteration"
+
+
+def test_a_delay_is_a_day_at_most() -> None:
+    assert [Retry(after=seconds).after for seconds in (-1, 60, 1e300, float("nan"))] == [0, 60, 86_400, 0]
+
+
 def test_what_cannot_be_sent_is_an_error_in_the_test() -> None:
     async def bad(order: Order) -> object:
         return object()
@@ -138,6 +158,23 @@ def test_a_body_runs_in_another_process(ledger: Reducer) -> None:
             async with worker.running(options(ledger)), client(ledger) as handle:
                 await handle.send(Deposit(1, Work()))
                 await all_booked(handle, 1)
+
+    asyncio.run(main())
+
+
+def dies(booking: Booking) -> None:
+    os._exit(1)
+
+
+def test_a_worker_whose_pool_is_broken_ends(ledger: Reducer) -> None:
+    async def main() -> None:
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            worker = Worker("ledger")
+            worker.effect("book", pool=pool)(dies)
+            async with worker.running(options(ledger)) as running, client(ledger) as handle:
+                await handle.send(Deposit(1, Work()))
+                with pytest.raises(LoopError, match="the pool of the effect 'book' is broken"):
+                    await asyncio.wait_for(asyncio.shield(running.over), 20)
 
     asyncio.run(main())
 

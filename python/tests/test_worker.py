@@ -32,10 +32,11 @@ from conftest import (
     options,
 )
 
-from loop_worker import BlockingEffect, Client, Effect, Fail, Options, Retry, Worker, encode, machine, wire
+from loop_worker import BlockingEffect, Cancelled, Client, Effect, Fail, Options, Retry, Worker, encode, machine, wire
 from loop_worker.node import Node
 from loop_worker.pytest_plugin import StartReducer
 from loop_worker.testing import Reducer, until
+from loop_worker.worker import RunningWorker
 
 PROGRAM = Path(__file__).with_name("ledger_worker.py")
 
@@ -445,5 +446,74 @@ def test_a_worker_without_work_rests_between_ticks(ledger: Reducer) -> None:
             running._take_turn = counted  # type: ignore[method-assign]
             await until(lambda: len(stamps) == 6)
             assert turns < 100
+
+    asyncio.run(main())
+
+
+def test_a_failure_whose_text_cannot_be_written_is_a_failure_all_the_same(ledger: Reducer) -> None:
+    class Wordless(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+    class Unusual(BaseException): ...
+
+    errors = [OSError("caf\udce9"), Wordless(), Unusual()]
+
+    async def body(booking: Booking, me: Effect) -> Booked:
+        me.progress(float("nan"), "caf\udce9")
+        if not me.failures:
+            raise errors[booking.deposit - 1]
+        return await book(booking, me)
+
+    async def main() -> None:
+        async with clerk(body).running(options(ledger)), client(ledger) as handle:
+            await deposit(handle, 3, Work())
+            await all_booked(handle, 3)
+
+    asyncio.run(main())
+
+
+def test_a_thread_that_waits_for_an_outcome_ends_with_its_worker(ledger: Reducer) -> None:
+    ended: list[BaseException] = []
+
+    def body(booking: Booking, me: BlockingEffect) -> None:
+        me.send(Begun(booking.deposit, 1))
+        os.kill(ledger.process.pid, signal.SIGSTOP)
+        try:
+            me.confirm(Begun(booking.deposit, 1))
+        except BaseException as error:
+            ended.append(error)
+
+    async def main() -> None:
+        async with clerk(body).running(options(ledger, stop_limit=0.2)) as running, client(ledger, stop_limit=0.2) as handle:
+            await handle.post(Deposit(1, Work()))
+            await until(lambda: any(entry.flags & wire.WANTS_SEQ for entry in running.machine.outbox.unsettled()))
+        await until(lambda: [type(error) for error in ended] == [Cancelled])
+
+    asyncio.run(main())
+
+
+def test_a_reducer_that_names_an_unusable_address_once_is_found_afterwards(ledger: Reducer) -> None:
+    async def main() -> None:
+        async with clerk().running(options(ledger)) as running, client(ledger) as handle:
+            await until(lambda: running.machine.is_joined)
+            running._connect(wire.Introduction("ledger", 1, 0, "ipc:///nowhere", "nowhere", 1000))
+            await handle.send(Deposit(1, Work()))
+            await all_booked(handle, 1)
+
+    asyncio.run(main())
+
+
+def test_a_worker_whose_stop_is_cancelled_has_stopped(ledger: Reducer) -> None:
+    async def main() -> None:
+        running = RunningWorker(clerk(), options(ledger))
+        await running.open()
+        await until(lambda: running.machine.is_joined)
+        ledger.freeze()
+        stop = asyncio.ensure_future(running.close(60))
+        await asyncio.sleep(0)
+        stop.cancel()
+        await asyncio.wait([stop])
+        assert running.over.done()
 
     asyncio.run(main())

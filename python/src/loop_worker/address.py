@@ -72,7 +72,7 @@ async def look_up(places: list[str]) -> list[str]:
             continue
         try:
             infos = await loop.getaddrinfo(found.host, found.port, type=socket.SOCK_STREAM)
-        except OSError:
+        except (OSError, UnicodeError):
             columns.append([place])
             continue
         infos.sort(key=lambda info: info[0] != socket.AF_INET)
@@ -101,6 +101,8 @@ async def why_silent(place: str, has_keys: bool) -> str:
         reader, writer = await asyncio.wait_for(opening, 1)
     except socket.gaierror as error:
         return f"the host name has no address ({error.strerror})"
+    except ValueError as error:
+        return f"this can be no address ({error})"
     except (ConnectionRefusedError, FileNotFoundError):
         return "nothing listens there; is the address right? (--reducer or LOOP_REDUCER)"
     except (OSError, asyncio.TimeoutError) as error:

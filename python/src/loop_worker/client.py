@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from . import address, keys, machine, wire
 from .errors import Ended, LoopError, Misfit, NotAdmitted, Refused, Unanswered
-from .node import Node, refusal
+from .node import News, Node, refusal
 from .observer import Observer, Position
 from .options import Options
 from .outbox_file import Recovered
@@ -84,7 +84,7 @@ class _Stream:
     def __init__(self, observer: Observer) -> None:
         self.observer = observer
         self.newest: tuple[Position, bytes] | None = None
-        self.changed = asyncio.Event()
+        self.news = News()
 
     def take(self) -> None:
         states = self.observer.take_states()
@@ -92,18 +92,7 @@ class _Stream:
             # Without bytes, the section is the same at a later seq.
             self.newest = position, data or (self.newest[1] if self.newest else b"")
         if states or self.observer.refused is not None:
-            self.wake()
-
-    def wake(self) -> None:
-        self.changed.set()
-        self.changed = asyncio.Event()
-
-
-class _Asked:
-    """An event whose sender waits for its outcome."""
-
-    def __init__(self, future: asyncio.Future[tuple[int, tuple[int, bytes] | None]]) -> None:
-        self.future = future
+            self.news.tell()
 
 
 class Client(Node):
@@ -143,13 +132,11 @@ class Client(Node):
         )
         self._stop_limit = stop_limit
         self._streams: dict[tuple[str, int], _Stream] = {}
-        self._space: list[asyncio.Future[None]] = []
-        self._asked: set[_Asked] = set()
         self._recovered: list[Outcome] = []
         self._status: list[asyncio.Future[Position]] = []
         self._status_at = 0.0
         self._transitions: list[deque[tuple[int, Transition]]] = []
-        self._news = asyncio.Event()
+        self._news = News()
         self._last_state_by = float("inf")
 
     async def __aenter__(self) -> Client:
@@ -162,11 +149,18 @@ class Client(Node):
     async def aclose(self) -> None:
         """Waits until the outcome of everything accepted is known, for `stop_limit`, and ends the session.
 
-        Raises `Ended` if events are not settled: without an outbox file they may be lost.
+        Raises `Ended` if posted events are not settled: without an outbox file they may be lost.
         """
-        if not await self.close(self._stop_limit):
+        error = self.over.exception() if self.over.done() else None
+        if await self.close(self._stop_limit):
+            return
+        # A future has told its waiter, unless that one has left.
+        tokens = [entry.token for entry in self.machine.outbox.unsettled()]
+        count = sum(not isinstance(token, asyncio.Future) or token.cancelled() for token in tokens)
+        if count:
+            why = f": {error}" if error is not None else f" within {self._stop_limit:g} s"
             what = "they stay in the outbox" if self._outbox_path is not None else "they may be lost"
-            raise Ended(f"{self.machine.outbox.count} events were not settled within {self._stop_limit:g} s: {what}")
+            raise Ended(f"{count} events were not settled{why}: {what}")
 
     # Sending.
 
@@ -175,19 +169,20 @@ class Client(Node):
 
         Waits while the outbox is full. Raises `Refused`.
         """
-        await self._accept(encode(event), wire.WANTS_SEQ if self._file is not None else 0, None)
+        await self.accept(wire.WANTS_SEQ if self._file is not None else 0, b"", encode(event), None)
 
     async def send(self, event: object) -> StateID:
         """Sends an event, and returns the state after the transition that applied it. Raises `Refused` if it was not."""
-        seq, _ = await self._outcome(event, wire.WANTS_SEQ)
-        return StateID(self.machine.history, self.machine.epoch, seq)
+        settled = await self._outcome(event, wire.WANTS_SEQ)
+        return StateID(self.machine.history, self.machine.epoch, settled.seq)
 
     async def ask(self, event: object, kind: Any = Any) -> Any:
         """Sends an event, and returns the definition's answer to it, as a type. Raises `Refused`, `Unanswered` and `Misfit`."""
-        seq, answer = await self._outcome(event, wire.WANTS_SEQ | wire.WANTS_ANSWER)
-        if answer is None:
+        settled = await self._outcome(event, wire.WANTS_SEQ | wire.WANTS_ANSWER)
+        seq = settled.seq
+        if settled.answer is None:
             raise Unanswered(seq, "the reducer had to drop it")
-        code, data = answer
+        code, data = settled.answer
         if code:
             raise Unanswered(seq, _NO_ANSWER.get(code, f"the reducer's reason is {code}"))
         try:
@@ -195,39 +190,15 @@ class Client(Node):
         except Misfit as error:
             raise Unanswered(seq, f"it is not of the type that was asked for: {error}") from None
 
-    async def _outcome(self, event: object, flags: int) -> tuple[int, tuple[int, bytes] | None]:
-        asked = _Asked(asyncio.get_running_loop().create_future())
-        self._asked.add(asked)
-        try:
-            await self._accept(encode(event), flags, asked)
-            return await asked.future
-        finally:
-            self._asked.discard(asked)
-
-    async def _accept(self, event: bytes, flags: int, token: object) -> None:
-        self._check()
-        while not self.machine.accept(wire.EVENT, flags, b"", event, token):
-            future: asyncio.Future[None] = self._loop.create_future()
-            self._space.append(future)
-            await future
-            self._check()
-        if self._file is not None:
-            self._keep()
-            self._check()
-        self.wake()
-
-    def _check(self) -> None:
-        if not self._is_open:
-            raise self._error()
-
-    def _error(self) -> LoopError:
-        error = self.over.exception() if self.over.done() else None
-        return error if isinstance(error, LoopError) else Ended("the loop has ended" if self.loop_end else "the client is closed")
+    async def _outcome(self, event: object, flags: int) -> machine.Settled:
+        future: asyncio.Future[machine.Settled] = asyncio.get_running_loop().create_future()
+        await self.accept(flags, b"", encode(event), future)
+        return await future
 
     async def recovered(self) -> list[Outcome]:
         """Waits until everything that earlier processes have left in the outbox file is settled, and returns what became of it."""
         while any(isinstance(entry.token, Recovered) for entry in self.machine.outbox.unsettled()):
-            self._check()
+            self.check()
             await self._news.wait()
         outcomes, self._recovered = self._recovered, []
         return outcomes
@@ -240,20 +211,17 @@ class Client(Node):
         `section` is the name of a part of the state, and `at_most` how many a second.
         """
         read = decoder(kind)
-        async with self._following(section, at_most) as stream:
-            shown: Position | None = None
-            while True:
-                changed = stream.changed
-                if stream.newest is not None and stream.newest[0] != shown:
-                    shown = stream.newest[0]
-                    yield State(StateID(*shown), read(loads(stream.newest[1])))
-                    continue
-                if not self._is_open:
-                    if self.loop_end is None:
-                        raise self._error()
-                    return
-                self._check_refused(stream)
-                await changed.wait()
+        stream = self._following(section, at_most)
+        shown: Position | None = None
+        while True:
+            if stream.newest is not None and stream.newest[0] != shown:
+                shown = stream.newest[0]
+                yield State(StateID(*shown), read(loads(stream.newest[1])))
+                continue
+            if self._has_ended():
+                return
+            self._check_refused(stream)
+            await stream.news.wait()
 
     async def state(self, kind: Any = Any, *, at_least: StateID | None = None, section: str = "") -> State:
         """The first state that is the named one or a later one; without a name, any that is known.
@@ -261,35 +229,34 @@ class Client(Node):
         Raises `Ended` if the loop has begun another history, in which the named state is lost.
         """
         read = decoder(kind)
-        async with self._following(section, None) as stream:
-            if at_least is not None and at_least.history == self.machine.history:
-                stream.observer.wants(Position(*at_least), time.monotonic())
-            while True:
-                changed = stream.changed
-                if stream.newest is not None and _is_at_least(stream.newest[0], at_least):
-                    return State(StateID(*stream.newest[0]), read(loads(stream.newest[1])))
-                self._check()
-                self._check_refused(stream)
-                if (
-                    at_least is not None
-                    and stream.newest is not None
-                    and at_least.history not in (stream.observer.history, self.machine.history)
-                ):
-                    raise _Moved(f"the state of seq {at_least.seq} is lost: the loop has begun another history")
-                await changed.wait()
+        stream = self._following(section, None)
+        if at_least is not None and at_least.history == self.machine.history:
+            stream.observer.wants(Position(*at_least), time.monotonic())
+        while True:
+            if stream.newest is not None and _is_at_least(stream.newest[0], at_least):
+                return State(StateID(*stream.newest[0]), read(loads(stream.newest[1])))
+            self.check()
+            self._check_refused(stream)
+            if (
+                at_least is not None
+                and stream.newest is not None
+                and at_least.history not in (stream.observer.history, self.machine.history)
+            ):
+                raise _Moved(f"the state of seq {at_least.seq} is lost: the loop has begun another history")
+            await stream.news.wait()
 
     async def current_state(self, kind: Any = Any, *, section: str = "") -> State:
         """A state that is not older than the call: it has every event whose outcome anyone was told before (linearizable)."""
-        async with self._following(section, None):
-            while True:
-                self._check()
-                future: asyncio.Future[Position] = self._loop.create_future()
-                self._status.append(future)
-                self._status_at = 0.0
-                self.wake()
-                position = await future
-                with contextlib.suppress(_Moved):
-                    return await self.state(kind, at_least=StateID(*position), section=section)
+        self._following(section, None)
+        while True:
+            self.check()
+            future: asyncio.Future[Position] = self._loop.create_future()
+            self._status.append(future)
+            self._status_at = 0.0
+            self.wake()
+            position = await future
+            with contextlib.suppress(_Moved):
+                return await self.state(kind, at_least=StateID(*position), section=section)
 
     async def transitions(self, kind: Any = Any) -> AsyncIterator[Transition]:
         """Applied events from now on. Those that were lost on the way are counted, not repaired. Ends when the loop does."""
@@ -302,18 +269,15 @@ class Client(Node):
         self._transitions.append(queue)
         try:
             while True:
-                news = self._news
                 while queue:
                     history, found = queue.popleft()
                     # What was lost on the way, and what did not fit into the queue of a slow reader.
                     missed = max(0, found.seq - last[1] - 1) if last is not None and last[0] == history else 0
                     last = history, found.seq
                     yield found._replace(event=read(loads(found.event)), missed=missed)
-                if not self._is_open:
-                    if self.loop_end is None:
-                        raise self._error()
+                if self._has_ended():
                     return
-                await news.wait()
+                await self._news.wait()
         finally:
             self._transitions = [one for one in self._transitions if one is not queue]
             if not self._transitions and self._is_open:
@@ -326,16 +290,21 @@ class Client(Node):
             raise Ended("the client is closed")
         return End(self.loop_end.exit_code, self.loop_end.text, self.loop_end.seq)
 
+    def _has_ended(self) -> bool:
+        """Whether the loop has. Raises what else has ended this client."""
+        if self.loop_end is None:
+            self.check()
+        return not self._is_open
+
     def _check_refused(self, stream: _Stream) -> None:
         refused = stream.observer.refused
         if refused is not None:
             known = f"; it has {refused.reducers}" if refused.what == 6 else ""
             raise NotAdmitted(refusal(refused) if not known else f"the loop has no section {stream.observer.section!r}{known}")
 
-    @contextlib.asynccontextmanager
-    async def _following(self, section: str, at_most: float | None) -> AsyncIterator[_Stream]:
+    def _following(self, section: str, at_most: float | None) -> _Stream:
         """A stream of states. It goes on for later readers, as long as the client is open."""
-        self._check()
+        self.check()
         interval = round(1000 / at_most) if at_most else 0
         stream = self._streams.get((section, interval))
         if stream is None:
@@ -343,7 +312,7 @@ class Client(Node):
             self.machine.awaits_last_state = True
             self.follow(stream.observer.topic)
             self.wake()
-        yield stream
+        return stream
 
     # What the node hears.
 
@@ -407,56 +376,30 @@ class Client(Node):
 
     def _note(self, header: wire.Header, message: wire.Transitions) -> None:
         for note in message.notes:
-            at = datetime.fromtimestamp(note.time_ms / 1000, timezone.utc)
+            try:
+                at = datetime.fromtimestamp(note.time_ms / 1000, timezone.utc)
+            except (ValueError, OverflowError, OSError):
+                raise wire.Malformed(f"a time of {note.time_ms} ms") from None
             effect = wire.effect_text(note.effect) if note.effect else None
             for queue in self._transitions:
                 queue.append((header.history, Transition(note.seq, at, note.session, effect, note.event, 0)))
-        self._tell_news()
-
-    def _tell_news(self) -> None:
-        self._news.set()
-        self._news = asyncio.Event()
+        self._news.tell()
 
     def handle(self, action: machine.Action) -> None:
-        if isinstance(action, machine.Settled):
-            self._settled(action)
-        elif isinstance(action, machine.Space):
-            self._tell_space()
-
-    def _settled(self, action: machine.Settled) -> None:
-        token = action.token
+        if not isinstance(action, machine.Settled):
+            return
         error = Refused(action.code, action.detail) if action.code else None
-        if isinstance(token, Recovered):
-            self._recovered.append(Outcome(loads(token.event), None if error else action.seq, error))
-            self._tell_news()
-        elif isinstance(token, _Asked):
-            if not token.future.done():
-                if error is not None:
-                    token.future.set_exception(error)
-                else:
-                    token.future.set_result((action.seq, action.answer))
+        if isinstance(action.token, Recovered):
+            self._recovered.append(Outcome(loads(action.token.event), None if error else action.seq, error))
+            self._news.tell()
         elif error is not None:
-            self.lost(error)
-
-    def lost(self, error: Refused) -> None:
-        """An event that was posted is refused, and nothing waits for it."""
-        _LOG.error("%s: an event was %s", self.title, error)
-
-    def _tell_space(self) -> None:
-        waiting, self._space = self._space, []
-        for future in waiting:
-            if not future.done():
-                future.set_result(None)
+            _LOG.error("%s: an event was %s", self.title, error)
 
     def shut(self, error: LoopError | None) -> None:
         super().shut(error)
-        self._tell_space()
-        self._tell_news()
+        self._news.tell()
         for stream in self._streams.values():
-            stream.wake()
-        for asked in self._asked:
-            if not asked.future.done():
-                asked.future.set_exception(self._error())
+            stream.news.tell()
         for future in self._status:
             if not future.done():
                 future.set_exception(self._error())

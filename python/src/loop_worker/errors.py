@@ -83,7 +83,8 @@ class Retry(Exception):
 
     def __init__(self, reason: object = "", after: float | timedelta | None = None) -> None:
         super().__init__(str(reason))
-        self.after = after.total_seconds() if isinstance(after, timedelta) else after
+        seconds = after.total_seconds() if isinstance(after, timedelta) else after
+        self.after = None if seconds is None else min(max(0.0, seconds), 86_400.0)
 
 
 class Fail(Exception):

@@ -946,8 +946,9 @@ class Machine:
 
     def report(self, held: bytes, fraction: float, text: str) -> None:
         """Takes note of an attempt's progress. The newest report leaves with the next heartbeat."""
-        text = text.encode()[: wire.NAME_BYTES_MAX].decode(errors="ignore")
-        self._progress[held] = (min(max(fraction, 0.0), 1.0), text)
+        text = text.encode(errors="backslashreplace")[: wire.NAME_BYTES_MAX].decode(errors="ignore")
+        # In this order, what is no number counts as 0.
+        self._progress[held] = (min(max(0.0, fraction), 1.0), text)
 
     def stop(self, now: float) -> None:
         """Hands everything back, then says goodbye. `Finished` follows when all outcomes are known."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import multiprocessing
 import os
 import signal
 import sys
-import threading
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from .errors import LoopError
 from .options import Options, Usage, parse
@@ -24,17 +24,21 @@ _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "notice": _NOTICE, "war
 _NAMES = {number: name for name, number in _LEVELS.items()}
 
 
+def _said(record: logging.LogRecord) -> str:
+    text = record.getMessage()
+    return text + "\n" + logging.Formatter().formatException(record.exc_info) if record.exc_info else text
+
+
 class _Text(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        text = record.getMessage()
-        if record.exc_info:
-            text += "\n" + self.formatException(record.exc_info)
+        text = _said(record)
         return "".join(character if character.isprintable() or character in "\n\t" else repr(character)[1:-1] for character in text)
 
 
 class _JSON(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        node, _, text = record.getMessage().partition(": ")
+        # Lines of this package begin with the name of the node; those of bodies do not.
+        node, _, text = _said(record).partition(": ") if record.name == _LOG.name else (record.name, "", _said(record))
         time = datetime.fromtimestamp(record.created, timezone.utc).isoformat(timespec="milliseconds")
         level = _NAMES.get(record.levelno, record.levelname.lower())
         line = {"time": time.replace("+00:00", "Z"), "level": level, "kind": "worker", "node": node, "text": text}
@@ -58,12 +62,19 @@ def run(worker: Worker, arguments: Sequence[str]) -> int:
     except LoopError as error:
         _LOG.error("%s: %s", program, error)
         code = 2
-    if any(thread.name.startswith("effect") and thread.is_alive() for thread in threading.enumerate()):
-        # A body in a thread may ignore its cancellation for ever. Nothing waits for it.
+    if worker.unended:
+        # A body in a thread or in another process may go on for ever. Its effect was handed back, so nothing waits for it.
         logging.shutdown()
         sys.stdout.flush()
-        os._exit(code)
+        _exit(code)
     return code
+
+
+def _exit(code: int) -> NoReturn:
+    """Ends the process at once, with the processes of its pools, which would stay."""
+    for child in multiprocessing.active_children():
+        child.kill()
+    os._exit(code)
 
 
 async def _run(worker: Worker, options: Options) -> int:
@@ -75,7 +86,7 @@ async def _run(worker: Worker, options: Options) -> int:
     def on_signal(*_: object) -> None:
         nonlocal has_stopped
         if has_stopped:
-            os._exit(130)
+            _exit(130)
         has_stopped = True
         loop.call_soon_threadsafe(stop.set)
 

@@ -15,7 +15,7 @@ from typing import Any
 import zmq
 
 from . import address, machine, wire
-from .errors import Configuration, Ended, LoopError, NoReducer, NotAdmitted
+from .errors import Configuration, Ended, LoopError, Misfit, NoReducer, NotAdmitted, Refused
 from .keys import Keys
 from .machine import Machine
 from .outbox_file import OutboxFile
@@ -24,7 +24,7 @@ _LOG = logging.getLogger("loop_worker")
 _FRAMES_IN_A_TURN = 512
 _SAY_AFTER = (2.0, 10.0, 60.0)
 _SAY_EVERY = 600.0
-_FOR_SUBCLASSES = frozenset((machine.Start, machine.Stop, machine.NewRequest, machine.Settled, machine.Space))
+_FOR_SUBCLASSES = frozenset((machine.Start, machine.Stop, machine.NewRequest))
 _TURN_EVERY = 0.5
 _MESSAGE_MAX = 2 * wire.MESSAGE_BYTES_MAX
 
@@ -51,6 +51,20 @@ def refusal(news: wire.Refused) -> str:
         }[news.what] + (f" ({news.reducers})" if news.reducers else "")
     what = _WHAT.get(news.what, f"code {news.what}")
     return f"{what} differs: the reducer has {news.reducers!r}, and this peer has {news.peers!r}"
+
+
+class News:
+    """Wakes all that wait, each time that it is told."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    def tell(self) -> None:
+        self._event.set()
+        self._event = asyncio.Event()
+
+    async def wait(self) -> None:
+        await self._event.wait()
 
 
 class Node:
@@ -93,6 +107,8 @@ class Node:
         self.loop_end: wire.Ended | None = None
         self._file: OutboxFile | None = None
         self._is_open = False
+        self._space = News()
+        self._failure: LoopError | None = None
 
     # Subclasses.
 
@@ -128,11 +144,7 @@ class Node:
         now = time.monotonic()
         self.machine = Machine(configuration, now, stream)
         self._context = zmq.Context()
-        try:
-            self._dealer = self._socket(zmq.DEALER, places[0])
-        except zmq.ZMQError as error:
-            self._context.term()
-            raise Configuration(f"{places[0]} cannot be dialled: {error}") from None
+        self._sockets: set[zmq.Socket[bytes]] = set()
         self._push: zmq.Socket[bytes] | None = None
         # By the address of the reducer that publishes there.
         self._subscribers: dict[str, zmq.Socket[bytes]] = {}
@@ -145,23 +157,27 @@ class Node:
         self._has_joined = False
         self._turned_at = now
         self._is_open = True
-        if len(places) > 1:
-            for place in places:
-                self._subscribe(place, address.publisher(place))
+        try:
+            self._dealer = self._socket(zmq.DEALER, places[0])
+            if len(places) > 1:
+                for place in places:
+                    self._subscribe(place, address.publisher(place))
+        except zmq.ZMQError as error:
+            failure = Configuration(f"an address of {', '.join(places)} cannot be dialled: {error}")
+            self.shut(failure)
+            raise failure from None
         self.wake()
 
     async def close(self, limit: float) -> bool:
         """Hands everything back and leaves, within a limit in seconds. Returns whether the reducer has confirmed everything."""
-        if not self._is_open:
-            return True
-        if not self.machine.is_over:
+        if self._is_open:
             self.machine.stop(time.monotonic())
             self.wake()
-            with contextlib.suppress(asyncio.TimeoutError, LoopError):
-                await asyncio.wait_for(asyncio.shield(self.over), limit)
-        is_settled = self.machine.outbox.is_empty
-        self.shut(Ended("the connection is closed"))
-        return is_settled
+            try:
+                await asyncio.wait([self.over], timeout=limit)
+            finally:
+                self.shut(Ended("the connection is closed"))
+        return self.machine.outbox.is_empty
 
     def shut(self, error: LoopError | None) -> None:
         """Closes the sockets at once."""
@@ -173,18 +189,61 @@ class Node:
                 self.over.set_result(None)
             else:
                 self.over.set_exception(error)
+        for entry in self.machine.outbox.unsettled():
+            if isinstance(entry.token, asyncio.Future) and not entry.token.done():
+                entry.token.set_exception(self._error())
+        self._space.tell()
         if self._timer is not None:
             self._timer.cancel()
         for task in (self._asking, self._looking):
             if task is not None:
                 task.cancel()
-        for socket in (self._dealer, self._push, *self._subscribers.values()):
-            if socket is not None:
-                self._close(socket)
+        for socket in list(self._sockets):
+            self._close(socket)
         if self._file is not None:
             self._file.close()
         # It waits for what has not left yet, half a second at most. The event loop does not.
         threading.Thread(target=self._context.term, name="loop_worker: last messages").start()
+
+    def give_up(self, error: LoopError) -> None:
+        """Hands everything back and ends, with an error."""
+        self._failure = self._failure or error
+        self.machine.stop(time.monotonic())
+        self.wake()
+
+    def check(self) -> None:
+        """Raises what has ended this peer, if something has."""
+        if not self._is_open:
+            raise self._error()
+
+    def _error(self) -> LoopError:
+        error = self.over.exception() if self.over.done() else None
+        return error if isinstance(error, LoopError) else Ended("the loop has ended")
+
+    # Entries.
+
+    async def accept(self, flags: int, held: bytes, event: bytes, token: object) -> None:
+        """Takes an event, and waits while the outbox is full. Raises `Refused`, and what has ended this peer.
+
+        A token that is a future is told the outcome, or why it is not known.
+        """
+        self.check()
+        while not self.machine.accept(wire.EVENT, flags, held, event, token):
+            await self._space.wait()
+            self.check()
+        self._keep()
+        self.check()
+        self.wake()
+
+    def _settled(self, action: machine.Settled) -> None:
+        token = action.token
+        if not isinstance(token, asyncio.Future):
+            self.handle(action)
+        elif not token.done():
+            if action.code:
+                token.set_exception(Refused(action.code, action.detail))
+            else:
+                token.set_result(action)
 
     # Sockets.
 
@@ -206,18 +265,19 @@ class Node:
         except zmq.ZMQError:
             socket.close(0)
             raise
+        self._sockets.add(socket)
         self._loop.add_reader(_descriptor(socket), self._turn)
         return socket
 
-    def _close(self, socket: zmq.Socket[bytes]) -> None:
-        self._loop.remove_reader(_descriptor(socket))
-        socket.close()
+    def _close(self, socket: zmq.Socket[bytes] | None) -> None:
+        if socket is not None:
+            self._sockets.remove(socket)
+            self._loop.remove_reader(_descriptor(socket))
+            socket.close()
 
     def _subscribe(self, place: str, endpoint: str) -> None:
-        old = self._subscribers.pop(place, None)
-        if old is not None:
-            self._close(old)
         socket = self._socket(zmq.SUB, endpoint)
+        self._close(self._subscribers.get(place))
         self._subscribers[place] = socket
         for topic in self._all_topics():
             socket.subscribe(topic)
@@ -248,10 +308,9 @@ class Node:
         self._dealer = dealer
 
     def _new_push(self, endpoint: str) -> None:
-        if self._push is not None:
-            self._close(self._push)
-        self._push_endpoint = endpoint
-        self._push = self._socket(zmq.PUSH, endpoint)
+        push = self._socket(zmq.PUSH, endpoint)
+        self._close(self._push)
+        self._push, self._push_endpoint = push, endpoint
 
     def _connect(self, introduction: wire.Introduction) -> None:
         place = self.machine.place
@@ -333,38 +392,32 @@ class Node:
 
     def _read(self) -> int:
         count = 0
-        machine = self.machine
         if self._push is not None:
             # Nothing is read from it. But its descriptor stays readable, and asks for turns, until its events were looked at.
             self._push.getsockopt(zmq.EVENTS)
-        for place, socket in list(self._subscribers.items()):
+        for place, socket in [*self._subscribers.items(), ("", self._dealer)]:
             while count < _FRAMES_IN_A_TURN and _can_read(socket):
                 data = _whole(socket)
                 count += 1
                 try:
-                    channel, at = wire.channel(data)
-                    header, message = wire.read(data, at)
-                except wire.Malformed:
-                    machine.dropped += 1
-                    continue
-                now = time.monotonic()
-                if channel == wire.INBOX:
-                    machine.receive_published(header, message, place, now)
-                else:
-                    machine.hear(header, message, place, now)
-                if place == machine.place:
-                    self.hear(data[:at], header, message)
-        while count < _FRAMES_IN_A_TURN and _can_read(self._dealer):
-            data = _whole(self._dealer)
-            count += 1
-            try:
-                header, message = wire.read(data)
-            except wire.Malformed:
-                machine.dropped += 1
-                continue
-            machine.receive_reply(header, message, time.monotonic())
-            self.hear(b"", header, message)
+                    self._take_frame(data, place)
+                except (wire.Malformed, Misfit):
+                    self.machine.dropped += 1
         return count
+
+    def _take_frame(self, data: bytes, place: str) -> None:
+        """Takes a frame that was published at an address, or an answer over DEALER, which has none."""
+        channel, at = wire.channel(data) if place else (b"", 0)
+        header, message = wire.read(data, at)
+        now = time.monotonic()
+        if channel == wire.INBOX:
+            self.machine.receive_published(header, message, place, now)
+        elif place:
+            self.machine.hear(header, message, place, now)
+        else:
+            self.machine.receive_reply(header, message, now)
+        if place in ("", self.machine.place):
+            self.hear(data[:at], header, message)
 
     def _perform(self) -> None:
         """Performs the actions of the machine, behind what must be on disk before."""
@@ -373,6 +426,10 @@ class Node:
             for action in actions:
                 if type(action) in _FOR_SUBCLASSES:
                     self.handle(action)
+                elif isinstance(action, machine.Settled):
+                    self._settled(action)
+                elif isinstance(action, machine.Space):
+                    self._space.tell()
                 elif isinstance(action, machine.Send):
                     self.tell(action.data)
                 elif isinstance(action, machine.Connect):
@@ -397,7 +454,7 @@ class Node:
         if self._file is not None and self._is_open:
             try:
                 self._file.keep(self.machine)
-            except sqlite3.Error as error:
+            except (sqlite3.Error, OverflowError) as error:
                 self.shut(Configuration(f"the outbox {self._outbox_path} cannot be written: {error}"))
 
     def _send_batches(self) -> None:
@@ -414,12 +471,11 @@ class Node:
             self._has_sent = True
 
     def _end(self, action: machine.Action) -> None:
-        error: LoopError | None = None
+        error = self._failure
         if isinstance(action, machine.PeerRefused):
             error = NotAdmitted(refusal(action.refused))
         elif isinstance(action, machine.LoopEnded):
             self.loop_end = action.ended
-        self.handle(action)
         self._keep()
         self.shut(error)
 

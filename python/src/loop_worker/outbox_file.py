@@ -43,7 +43,12 @@ class OutboxFile:
             if status.st_mode & 0o022:
                 raise Configuration(f"the outbox {path} can be changed by other users: chmod go-w {path}")
             self._database = sqlite3.connect(path, isolation_level=None, timeout=0)
-            self._open()
+            try:
+                self._open()
+            except BaseException:
+                # An open database stays locked.
+                self._database.close()
+                raise
         except (OSError, sqlite3.Error) as error:
             if "locked" in str(error):
                 raise Configuration(f"the outbox {path} is in use by another process") from None

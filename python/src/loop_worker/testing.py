@@ -14,13 +14,14 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from . import wire
 from .errors import Cancelled, Fail, LoopError, Retry
+from .machine import Settled
 from .values import encode
 from .worker import Body, Effect, Registered, Worker
 
@@ -52,10 +53,10 @@ class _Recorder:
     def report(self, held: bytes, fraction: float, text: str) -> None:
         self.run.progress.append((fraction, text))
 
-    async def send(self, held: bytes, event: bytes, confirmed: asyncio.Future[int] | None) -> None:
+    async def send(self, held: bytes, event: bytes, confirmed: asyncio.Future[Settled] | None) -> None:
         await asyncio.sleep(0)
         if confirmed is not None:
-            confirmed.set_result(len(self.run.events))
+            confirmed.set_result(Settled(confirmed, 0, len(self.run.events), "", None))
 
 
 class _Recorded(Effect):
@@ -71,68 +72,6 @@ class _Recorded(Effect):
     async def confirm(self, event: object) -> int:
         self.recorder.run.events.append(event)
         return await super().confirm(event)
-
-    def replace(self, request: Any) -> None:
-        """Takes a newer request."""
-        self._request = request
-        self._tell()
-
-
-async def run_async(
-    body: Body,
-    request: Any,
-    *,
-    failures: int = 0,
-    resumed: bool = False,
-    key: str = "test/0000000000000000/0.1.0",
-    updates: Sequence[Any] = (),
-    cancel_after: float | None = None,
-    worker: Worker | None = None,
-) -> Run:
-    """Does what `run` does, on the event loop that runs."""
-    result = Run()
-    recorder = _Recorder(result, key)
-    grant = wire.Grant(bytes(16), bytes(16), 1, failures, resumed, b"")
-    me = _Recorded(recorder, "test", grant, lambda value: value, request)
-    me.recorder = recorder
-    threads: list[Executor] = []
-
-    def pool() -> Executor:
-        threads.append(ThreadPoolExecutor(1))
-        return threads[-1]
-
-    call = (worker or Worker("test")).call(Registered("test", "default", body, None), pool)
-    task = asyncio.ensure_future(_last(call(request, me)))
-    for update in updates:
-        await asyncio.sleep(0.01)
-        me.replace(update)
-    if cancel_after is not None:
-        await asyncio.wait([task], timeout=cancel_after)
-        me.end()
-        task.cancel()
-    elif updates:
-        # Without an end, a body that follows its requests would never return.
-        await asyncio.sleep(0.01)
-        me.end()
-    try:
-        events = await task
-        result.events += [] if events is None else events if type(events) in (list, tuple) else [events]
-        for event in result.events:
-            encode(event)
-    except asyncio.CancelledError:
-        pass
-    except (Exception, Cancelled) as error:
-        result.error = error
-        result.is_final = isinstance(error, Fail)
-        result.retry_after = error.after if isinstance(error, Retry) else None
-    finally:
-        for executor in threads:
-            executor.shutdown(wait=True)
-    return result
-
-
-async def _last(call: Any) -> Any:
-    return await call
 
 
 def run(
@@ -151,11 +90,44 @@ def run(
     `failures` is how often the effect has failed before, `updates` are newer requests, after which the effect is cancelled, and
     `cancel_after` is when it is cancelled, in seconds. With a `worker`, its middleware runs too.
     """
-    return asyncio.run(
-        run_async(
-            body, request, failures=failures, resumed=resumed, key=key, updates=updates, cancel_after=cancel_after, worker=worker
-        )
-    )
+    result = Run()
+    recorder = _Recorder(result, key)
+    grant = wire.Grant(bytes(16), bytes(16), 1, failures, resumed, b"")
+    me = _Recorded(recorder, "test", grant, lambda value: value, request)
+    me.recorder = recorder
+
+    async def attempt(threads: ThreadPoolExecutor) -> None:
+        call = (worker or Worker("test")).call(Registered("test", "default", body, None), lambda: threads)
+        task = asyncio.ensure_future(call(request, me))
+        for update in updates:
+            await asyncio.sleep(0.01)
+            me.replace(update)
+        if cancel_after is not None:
+            await asyncio.wait([task], timeout=cancel_after)
+            me.end()
+            task.cancel()
+        elif updates:
+            # Without an end, a body that follows its requests would never return.
+            await asyncio.sleep(0.01)
+            me.end()
+        try:
+            events = await task
+            result.events += [] if events is None else events if type(events) in (list, tuple) else [events]
+            for event in result.events:
+                encode(event)
+        except asyncio.CancelledError:
+            if not me.is_over:
+                raise
+        except (Exception, Cancelled) as error:
+            result.error = error
+            result.is_final = isinstance(error, Fail)
+            result.retry_after = error.after if isinstance(error, Retry) else None
+        finally:
+            # A thread that ends may still wait for this event loop.
+            await asyncio.to_thread(threads.shutdown)
+
+    asyncio.run(attempt(ThreadPoolExecutor(1)))
+    return result
 
 
 class Reducer:

@@ -184,7 +184,7 @@ def entry(kind: int, flags: int, held: bytes, payload: bytes) -> bytes:
 def failure(message: str, is_final: bool = False, delay_ms: int | None = None) -> bytes:
     """The payload of `failed`."""
     flags = (1 if is_final else 0) | (2 if delay_ms is not None else 0)
-    return struct.pack("<BQ", flags, delay_ms or 0) + _text(message)
+    return struct.pack("<BQ", flags, delay_ms or 0) + _bytes(message.encode(errors="backslashreplace"))
 
 
 def batch(loop: int, history: int, session: int, settled: int, applied: int, first: int, entries: Sequence[bytes]) -> bytes:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextlib
 import inspect
 import logging
 import sys
 import typing
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from . import address, keys, machine, wire
-from .errors import Cancelled, Configuration, Ended, Fail, Misfit, Refusal, Refused, Retry
-from .node import Node
+from .errors import Cancelled, Configuration, Ended, Fail, LoopError, Misfit, Refusal, Refused, Retry
+from .node import News, Node
 from .options import Options
 from .values import decoder, encode, loads
 
@@ -30,25 +31,14 @@ F = TypeVar("F", bound=Body)
 class Effect:
     """What a body knows of its effect, and how it sends events: the parameter `me`."""
 
-    __slots__ = (
-        "_attempt",
-        "_key",
-        "_outbox",
-        "_read",
-        "_request",
-        "_waiters",
-        "failures",
-        "feedback",
-        "held",
-        "is_over",
-        "resumed",
-    )
+    __slots__ = ("_calls", "_news", "_outbox", "_read", "_request", "failures", "feedback", "held", "is_over", "resumed")
 
     def __init__(self, outbox: Sender, feedback: str, grant: wire.Grant, read: Callable[[Any], Any], request: Any) -> None:
         self._outbox = outbox
         self._read = read
         self._request = request
-        self._waiters: list[asyncio.Future[None]] | None = None
+        self._news: News | None = None
+        self._calls: set[asyncio.Task[Any]] = set()
         self.feedback = feedback
         """The name of the feedback."""
         self.held = grant.effect + grant.attempt
@@ -76,11 +66,8 @@ class Effect:
             seen = self._request
             yield seen
             while self._request is seen and not self.is_over:
-                future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-                if self._waiters is None:
-                    self._waiters = []
-                self._waiters.append(future)
-                await future
+                self._news = self._news or News()
+                await self._news.wait()
 
     async def send(self, event: object) -> None:
         """Sends an event. Returns when it is accepted: from then on it leaves without further action, in order.
@@ -91,9 +78,9 @@ class Effect:
 
     async def confirm(self, event: object) -> int:
         """Sends an event, and returns the seq at which it was applied. Raises `Refused`."""
-        future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[machine.Settled] = asyncio.get_running_loop().create_future()
         await self._outbox.send(self.held, encode(event), future)
-        return await future
+        return (await future).seq
 
     def progress(self, fraction: float, text: str = "") -> None:
         """Says for people how far the body has come, from 0 to 1. The newest report leaves with the next heartbeat."""
@@ -108,19 +95,35 @@ class Effect:
 
     def renew(self, request: bytes) -> None:
         """Takes a newer request."""
-        self._request = self._read(loads(request))
+        self.replace(self._read(loads(request)))
+
+    def replace(self, request: Any) -> None:
+        """Takes a newer request, as the body has it."""
+        self._request = request
         self._tell()
 
     def end(self) -> None:
         """Takes note that the effect is not wanted any more."""
         self.is_over = True
+        for call in self._calls:
+            call.cancel()
         self._tell()
 
     def _tell(self) -> None:
-        waiters, self._waiters = self._waiters, None
-        for future in waiters or ():
-            if not future.done():
-                future.set_result(None)
+        if self._news is not None:
+            self._news.tell()
+
+    async def call(self, function: Callable[[object], Awaitable[Any]], event: object) -> Any:
+        """Calls a function for a body in a thread, as long as the effect is wanted."""
+        task = asyncio.current_task()
+        assert task is not None
+        if self.is_over:
+            raise asyncio.CancelledError
+        self._calls.add(task)
+        try:
+            return await function(event)
+        finally:
+            self._calls.discard(task)
 
 
 class BlockingEffect:
@@ -141,19 +144,20 @@ class BlockingEffect:
         """The newest request."""
         return self._effect.request
 
-    def _await(self, call: Coroutine[Any, Any, Any]) -> Any:
-        if self._effect.is_over:
-            call.close()
-            raise Cancelled
-        return asyncio.run_coroutine_threadsafe(call, self._loop).result()
+    def _await(self, function: Callable[[object], Awaitable[Any]], event: object) -> Any:
+        self.check()
+        try:
+            return asyncio.run_coroutine_threadsafe(self._effect.call(function, event), self._loop).result()
+        except concurrent.futures.CancelledError:
+            raise Cancelled from None
 
     def send(self, event: object) -> None:
         """See `Effect.send`. Raises `Cancelled` if the effect is not wanted any more."""
-        self._await(self._effect.send(event))
+        self._await(self._effect.send, event)
 
     def confirm(self, event: object) -> int:
         """See `Effect.confirm`."""
-        return int(self._await(self._effect.confirm(event)))
+        return int(self._await(self._effect.confirm, event))
 
     def progress(self, fraction: float, text: str = "") -> None:
         """See `Effect.progress`."""
@@ -169,7 +173,7 @@ class Sender(typing.Protocol):
 
     def key(self, effect: bytes) -> str: ...
     def report(self, held: bytes, fraction: float, text: str) -> None: ...
-    async def send(self, held: bytes, event: bytes, confirmed: asyncio.Future[int] | None) -> None: ...
+    async def send(self, held: bytes, event: bytes, confirmed: asyncio.Future[machine.Settled] | None) -> None: ...
 
 
 class Registered:
@@ -215,6 +219,8 @@ class Worker:
         self.loop, self.schema = loop, schema
         self.effects: dict[str, Registered] = {}
         self._middleware: list[Middleware] = []
+        self.unended: set[concurrent.futures.Future[Any]] = set()
+        """The calls of plain bodies that have not ended. A cancelled one goes on until it looks."""
 
     def effect(self, name: str, *, group: str = "default", pool: Executor | None = None) -> Callable[[F], F]:
         """Registers the body of a feedback's effects. `group` is that of `.on(.workers(group:))` in the definition.
@@ -255,12 +261,13 @@ class Worker:
                 return None
             if one.is_async:
                 return await one.body(*arguments)
-            loop = asyncio.get_running_loop()
-            if one.pool is not None and not one.takes_me:
-                return await loop.run_in_executor(one.pool, one.body, request)
-            blocking = BlockingEffect(me, loop)
+            blocking = BlockingEffect(me, asyncio.get_running_loop())
+            is_elsewhere = one.pool is not None and not one.takes_me and not isinstance(one.pool, ThreadPoolExecutor)
             arguments = (request, blocking) if one.takes_me else (request,)
-            return await loop.run_in_executor(one.pool or threads(), _in_thread, one.body, arguments, blocking)
+            future = (one.pool or threads()).submit(_plain, one.body, arguments, None if is_elsewhere else blocking)
+            self.unended.add(future)
+            future.add_done_callback(self.unended.discard)
+            return await asyncio.wrap_future(future)
 
         call: Call = run if not (one.is_async and not one.is_stream and one.takes_me) else one.body
         for function in reversed(self._middleware):
@@ -316,7 +323,6 @@ class RunningWorker(Node):
         self._bodies = {one.name: (one, worker.call(one, self._pool)) for one in served}
         self._tasks: dict[bytes, tuple[Effect, asyncio.Task[None]]] = {}
         self._feedbacks: list[tuple[Registered, Call] | None] = []
-        self._space: list[asyncio.Future[None]] = []
 
     def _pool(self) -> Executor:
         """The threads of plain bodies, as many as effects are held."""
@@ -335,15 +341,8 @@ class RunningWorker(Node):
         elif isinstance(action, machine.NewRequest):
             self._renew(action.effect, action.request)
         elif isinstance(action, machine.Settled):
-            if isinstance(action.token, asyncio.Future) and not action.token.done():
-                if action.code:
-                    action.token.set_exception(Refused(action.code, action.detail))
-                else:
-                    action.token.set_result(action.seq)
-            elif action.code in (Refusal.UNDECODABLE, Refusal.TOO_LARGE, Refusal.QUARANTINED):
+            if action.code in (Refusal.UNDECODABLE, Refusal.TOO_LARGE, Refusal.QUARANTINED):
                 _LOG.error("%s: an event of an effect was %s", self.title, Refused(action.code, action.detail))
-        elif isinstance(action, machine.Space):
-            self._tell_space()
         elif isinstance(action, machine.Admitted):
             self._admitted(action.feedbacks)
 
@@ -397,7 +396,9 @@ class RunningWorker(Node):
             if not me.is_over:
                 # Other code of this process has cancelled this task.
                 self._entry(wire.FAILED, held, wire.failure("the body was cancelled in this process"))
-        except (Exception, Cancelled) as error:
+        except (SystemExit, KeyboardInterrupt):
+            raise
+        except BaseException as error:
             if not me.is_over:
                 self._failed(held, me, error)
         finally:
@@ -417,13 +418,19 @@ class RunningWorker(Node):
             self._entry(wire.COMPLETED, held, b"")
 
     def _failed(self, held: bytes, me: Effect, error: BaseException) -> None:
-        text = str(error)
+        try:
+            text = str(error)
+        except Exception as problem:
+            text = f"its text cannot be made: {type(problem).__name__}"
         if not isinstance(error, Retry | Fail):
             text = f"{type(error).__name__}: {text}" if text else type(error).__name__
             _LOG.debug("%s: %s %s failed", self.title, me.feedback, me.key, exc_info=error)
         delay = error.after if isinstance(error, Retry) else None
-        delay_ms = None if delay is None else max(0, round(delay * 1000))
+        delay_ms = None if delay is None else round(delay * 1000)
         self._entry(wire.FAILED, held, wire.failure(text[:_MESSAGE_MAX], isinstance(error, Fail), delay_ms))
+        if isinstance(error, BrokenExecutor):
+            # Every later effect would fail in it too, and use up its tries.
+            self.give_up(LoopError(f"the pool of the effect {me.feedback!r} is broken, start the worker again: {text}"))
 
     def _stop(self, effect: bytes) -> None:
         found = self._tasks.pop(effect, None)
@@ -448,22 +455,9 @@ class RunningWorker(Node):
         self.machine.accept(kind, 0, held, payload)
         self.wake()
 
-    async def send(self, held: bytes, event: bytes, confirmed: asyncio.Future[int] | None, flags: int = 0) -> None:
-        """Takes an event of an effect; waits while the outbox is full."""
-        if confirmed is not None:
-            flags |= wire.WANTS_SEQ
-        while not self.machine.accept(wire.EVENT, flags, held, event, confirmed):
-            future: asyncio.Future[None] = self._loop.create_future()
-            self._space.append(future)
-            await future
-        if not self._is_woken:
-            self.wake()
-
-    def _tell_space(self) -> None:
-        waiting, self._space = self._space, []
-        for future in waiting:
-            if not future.done():
-                future.set_result(None)
+    async def send(self, held: bytes, event: bytes, confirmed: asyncio.Future[machine.Settled] | None, flags: int = 0) -> None:
+        """Takes an event of an effect."""
+        await self.accept(flags if confirmed is None else flags | wire.WANTS_SEQ, held, event, confirmed)
 
     def report(self, held: bytes, fraction: float, text: str) -> None:
         """Takes an effect's progress."""
@@ -481,20 +475,23 @@ class RunningWorker(Node):
         """Ends at once, with all bodies."""
         for effect in list(self._tasks):
             self._stop(effect)
-        self._tell_space()
         if self._threads is not None:
             self._threads.shutdown(wait=False)
         super().shut(error)
 
 
-def _in_thread(body: Body, arguments: tuple[Any, ...], me: BlockingEffect) -> Any:
-    """Runs a plain body to its end. A generator's events leave as it yields them."""
-    result = body(*arguments)
-    if not isinstance(result, Iterator):
-        return result
-    for event in result:
-        me.send(event)
-    return None
+def _plain(body: Body, arguments: tuple[Any, ...], me: BlockingEffect | None) -> Any:
+    """Runs a plain body in a thread, or without `me` in another process. A generator's events leave as it yields them."""
+    try:
+        result = body(*arguments)
+        if me is None or not isinstance(result, Iterator):
+            return result
+        for event in result:
+            me.send(event)
+        return None
+    except StopIteration as error:
+        # No future can hold it: who waits for one would wait for ever.
+        raise RuntimeError("the body raised StopIteration") from error
 
 
 def _around(function: Middleware, call: Call) -> Call:
