@@ -40,10 +40,8 @@ class Talk:
     machine: Machine = field(init=False)
 
     def __post_init__(self) -> None:
-        configuration = machine.Configuration(
-            "slots", self.places, b"p" * 16, groups=["default"], feedbacks=["f@workers(default)"], capacity=4
-        )
-        self.machine = Machine(configuration, self.now)
+        configuration = machine.Configuration("slots", self.places, 0, ["default"], ["f@workers(default)"], capacity=4)
+        self.machine = Machine(configuration, b"p" * 16, self.now)
 
     @property
     def header(self) -> wire.Header:

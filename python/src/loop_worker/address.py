@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from .errors import Configuration
@@ -61,7 +62,7 @@ def publisher(place: str) -> str:
     return place + ".pub" if found is None else other(place, str(min(found.port + 1, 65535)))
 
 
-async def look_up(places: list[str]) -> list[str]:
+async def look_up(places: Sequence[str]) -> list[str]:
     """The addresses that the names have now: the first of each name, then the second of each; IPv4 first. At most five."""
     loop = asyncio.get_running_loop()
     columns: list[list[str]] = []

@@ -121,11 +121,8 @@ class Client(Node):
     ) -> None:
         given = Options.of_environment()
         super().__init__(
-            address.parse(reducer or given.reducer),
+            machine.Configuration(loop, address.parse(reducer or given.reducer), schema, name=name or "python"),
             keys.load(key or given.key, reducer_key or given.reducer_key),
-            loop=loop,
-            schema=schema,
-            name=name or "python",
             outbox=outbox,
             connect_timeout=connect_timeout,
             kind="client",

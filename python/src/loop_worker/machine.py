@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from . import wire
@@ -24,6 +24,10 @@ from .search import LeaderSearch, asked_pause
 _REPEAT = 0.2
 _REPORT_AFTER = 64
 """The number of applied numbered messages without a report after which a heartbeat is due."""
+_ENTRIES_MAX, _BYTES_MAX = 8192, 32 << 20
+"""The outbox's limits; there may be 2 x capacity entries more."""
+_RESERVED = 512
+"""How many of these entries are for ends of effects."""
 _LEFT_MAX = 16
 _DETAILS_MAX = 64
 _KEY_REFUSALS = (7, 8, 9)
@@ -38,8 +42,6 @@ class Configuration:
     """The loop's name; "" matches every loop."""
     places: Sequence[str]
     """The addresses at which the reducer may lead, at most five."""
-    peer: bytes
-    """16 random bytes, which name the inbox."""
     schema: int = 0
     """The schema of its events; 0 for any."""
     groups: Sequence[str] = ()
@@ -49,11 +51,6 @@ class Configuration:
     """How many effects it may hold at once."""
     name: str = ""
     """For people."""
-    entries_max: int = 8192
-    """The outbox's limit, besides 2 x capacity."""
-    reserved: int = 512
-    """How many of these entries are for ends of effects."""
-    bytes_max: int = 32 << 20
 
 
 class Phase(enum.Enum):
@@ -154,22 +151,8 @@ class Finished(NamedTuple):
     """The peer has left. Nothing more happens."""
 
 
-Action = (
-    Send
-    | Connect
-    | Dial
-    | NewPush
-    | Start
-    | NewRequest
-    | Stop
-    | Settled
-    | Space
-    | Admitted
-    | KeptWaiting
-    | PeerRefused
-    | LoopEnded
-    | Finished
-)
+Last = PeerRefused | LoopEnded | Finished
+Action = Send | Connect | Dial | NewPush | Start | NewRequest | Stop | Settled | Space | Admitted | KeptWaiting | Last
 
 
 @dataclass
@@ -187,68 +170,54 @@ class _Standing:
     sent: int = 0
 
 
-@dataclass
 class Machine:
     """The peer. `take_actions` after each input."""
 
-    configuration: Configuration
-    now: float
-    stream: Stream | None = None
-    """What an earlier process has left in an outbox file."""
-
-    phase: Phase = Phase.INTRODUCING
-    history: int = 0
-    epoch: wire.Epoch = wire.NO_EPOCH
-    session: int = 0
-    loop: int = 0
-    event_bytes_max: int = 512 << 10
-    feedbacks: list[str] = field(default_factory=list)
-    silence: float = 3.0
-    interval: float = 0.5
-    busy_reason: str = ""
-    is_stopping: bool = False
-    ended: wire.Ended | None = None
-    awaits_last_state: bool = False
-    """Whether an observer on the same connection still waits for the last state."""
-    kept: int | None = None
-    """How far outcomes are on disk; None if the stream ends with the process."""
-    introduced: bool = False
-    """Whether a reducer has answered a hello."""
-    dropped: int = 0
-    """How many frames were not of the present session, epoch or history."""
-
-    def __post_init__(self) -> None:
-        self.peer = self.configuration.peer
-        self.loop = wire.loop_id(self.configuration.loop)
-        self.search = LeaderSearch(self.configuration.places, seed=int.from_bytes(self.peer[:8], "little"))
-        self.search.greet(self.now)
+    def __init__(self, configuration: Configuration, peer: bytes, now: float, stream: Stream | None = None) -> None:
+        """`peer` has 16 random bytes, which name the inbox. `stream` is what an earlier process has left in an outbox file."""
+        self.configuration, self.peer, self.now = configuration, peer, now
+        self.phase = Phase.INTRODUCING
+        self.loop = wire.loop_id(configuration.loop)
+        self.history, self.epoch, self.session = 0, wire.NO_EPOCH, 0
+        self.event_bytes_max = 512 << 10
+        self.silence, self.interval = 3.0, 0.5
+        self.busy_reason = ""
+        self.is_stopping = False
+        self.ended: wire.Ended | None = None
+        self.awaits_last_state = False
+        """Whether an observer on the same connection still waits for the last state."""
+        self.kept: int | None = None
+        """How far outcomes are on disk; None if the stream ends with the process."""
+        self.introduced = False
+        """Whether a reducer has answered a hello."""
+        self.dropped = 0
+        """How many frames were not of the present session, epoch or history."""
+        self.search = LeaderSearch(configuration.places, seed=int.from_bytes(peer[:8], "little"))
+        self.search.greet(now)
         self.outbox = Outbox()
         self.running: dict[bytes, _Running] = {}
         self.actions: list[Action] = []
-        self.heard_at = self.now
+        self.heard_at = now
         self._finished: set[bytes] = set()
         self._details: dict[int, str] = {}
         self._progress: dict[bytes, tuple[float, str]] = {}
         self._left: list[int] = []
         self._claims = 0
-        self._next = 0.0
-        self._limit = 0.0
-        self._redials_at = self.now + self.silence
+        self._next = self._limit = self._next_request = 0.0
+        self._redials_at = now + self.silence
         self._asked_at: float | None = None
-        self._next_request = 0.0
         self._needs_assignments = self._needs_outcomes = False
         self._parts: wire.Assignments | None = None
         self._applied = self._reported = self._echo = 0
-        self._progress_at = self._resent_at = self.now
+        self._progress_at = self._resent_at = now
         self._standing = _Standing()
         self._new_pushes = 0
         self._had_no_space = False
-        limits = self.configuration
-        self._entries_max = limits.entries_max + 2 * limits.capacity
-        if self.stream is not None:
-            self.history, self.epoch, self.session = self.stream.history, self.stream.epoch, self.stream.session
-            self.outbox.resume(self.stream)
-            self.kept = self.stream.settled
+        self._entries_max = _ENTRIES_MAX + 2 * configuration.capacity
+        if stream is not None:
+            self.history, self.epoch, self.session = stream.history, stream.epoch, stream.session
+            self.outbox.resume(stream)
+            self.kept = stream.settled
 
     # What the shell asks.
 
@@ -318,16 +287,13 @@ class Machine:
             self._greet_if_due()
         elif phase is Phase.JOINING:
             if self.now >= self._next:
-                self._ask(self._join_request())
+                self._asks()
+                self._step(self._join_request())
         elif phase is Phase.CLAIMING:
             if self.now >= self._next:
                 self._claim()
         elif phase is Phase.LEAVING:
             self._leave()
-
-    def has_connected(self) -> None:
-        """Repeats at once what was sent over DEALER while there was no connection."""
-        self._next = self._next_request = self.now
 
     @property
     def _redial_interval(self) -> float:
@@ -363,10 +329,10 @@ class Machine:
         self._next = self.now + _REPEAT
         self._send(data)
 
-    def _ask(self, data: bytes) -> None:
+    def _asks(self) -> None:
+        """Takes note of a question, whose silence counts from its first time on."""
         if self._asked_at is None:
             self._asked_at = self.now
-        self._step(data)
 
     def _greet_if_due(self) -> None:
         if self.search.is_over(self.now):
@@ -382,8 +348,7 @@ class Machine:
             self._next = min(self._next, self.search.leaves_at)
 
     def _claim(self) -> None:
-        if self._asked_at is None:
-            self._asked_at = self.now
+        self._asks()
         self._claims += 1
         held = [effect + one.attempt for effect, one in self.running.items()] + list(self._finished)
         parts = wire.claim(self.loop, self.session, self.epoch, self._claims, held)
@@ -416,8 +381,7 @@ class Machine:
             return
         if self.now < self._next_request:
             return
-        if self._asked_at is None:
-            self._asked_at = self.now
+        self._asks()
         self._next_request = self.now + _REPEAT
         if self._needs_assignments:
             self._send(wire.assignments_wanted(self.loop, self.session, self.epoch))
@@ -683,7 +647,6 @@ class Machine:
         self._parts = None
         self.silence = min(max(news.silence_ms, 20), 3_600_000) / 1000
         self.interval = min(max(news.tick_ms, 5), 10_000) / 1000
-        self.feedbacks = news.feedbacks
         self.busy_reason = ""
         self.search.found()
         if self._is_foreign(news.watermark):
@@ -909,8 +872,7 @@ class Machine:
         return running is not None and running.attempt == attempt
 
     def _has_space(self, size: int) -> bool:
-        limits = self.configuration
-        return self.outbox.count < self._entries_max - limits.reserved and self.outbox.byte_count + size < limits.bytes_max
+        return self.outbox.count < self._entries_max - _RESERVED and self.outbox.byte_count + size < _BYTES_MAX
 
     def accept(self, kind: int, flags: int, held: bytes, payload: bytes, token: object = None) -> bool:
         """Takes an entry, and gives it its number.

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import logging
 import os
 import sqlite3
 import threading
 import time
-from collections.abc import Sequence
-from typing import Any
 
 import zmq
 
@@ -28,28 +27,27 @@ _FOR_SUBCLASSES = frozenset((machine.Start, machine.Stop, machine.NewRequest))
 _TURN_EVERY = 0.5
 _MESSAGE_MAX = 2 * wire.MESSAGE_BYTES_MAX
 
-_WHAT = {
+_DIFFERS = {
     1: "the loop",
     2: "the schema",
     3: "the definition",
     4: "the placement of feedbacks",
     5: "the version of the protocol",
     6: "the section",
-    7: "the key",
-    8: "the role",
-    9: "the session",
+}
+_NOT_ALLOWED = {
+    7: "the reducer does not admit this key any more",
+    8: "no role of this key allows that; see loopctl keygen --role",
+    9: "the session belongs to another key",
 }
 
 
 def refusal(news: wire.Refused) -> str:
     """What a reducer's refusal says, for people."""
-    if news.what in (7, 8, 9):
-        return {
-            7: "the reducer does not admit this key any more",
-            8: "no role of this key allows that; see loopctl keygen --role",
-            9: "the session belongs to another key",
-        }[news.what] + (f" ({news.reducers})" if news.reducers else "")
-    what = _WHAT.get(news.what, f"code {news.what}")
+    words = _NOT_ALLOWED.get(news.what)
+    if words is not None:
+        return words + (f" ({news.reducers})" if news.reducers else "")
+    what = _DIFFERS.get(news.what, f"code {news.what}")
     return f"{what} differs: the reducer has {news.reducers!r}, and this peer has {news.peers!r}"
 
 
@@ -75,32 +73,19 @@ class Node:
 
     def __init__(
         self,
-        places: Sequence[str],
+        configuration: machine.Configuration,
         keys: Keys | None,
         *,
-        loop: str,
-        schema: int,
-        groups: Sequence[str] = (),
-        feedbacks: Sequence[str] = (),
-        capacity: int = 0,
-        name: str = "",
         outbox: str | os.PathLike[str] | None = None,
         connect_timeout: float | None = None,
-        kind: str = "peer",
+        kind: str,
     ) -> None:
-        self._given = list(places)
+        self.configuration = configuration
+        """As it was given: its addresses may be names."""
         self._keys = keys
-        self._names: dict[str, Any] = {
-            "loop": loop,
-            "schema": schema,
-            "groups": groups,
-            "feedbacks": feedbacks,
-            "capacity": capacity,
-            "name": name,
-        }
         self._outbox_path = outbox
         self._connect_timeout = connect_timeout
-        self.title = f"{kind} {name}".rstrip()
+        self.title = f"{kind} {configuration.name}".rstrip()
         self.machine: Machine
         self.over: asyncio.Future[None]
         """Done when nothing more happens; with an error if that is not the loop's end, or an end that was asked for."""
@@ -134,15 +119,14 @@ class Node:
         self.over = self._loop.create_future()
         # The future may have an error that no one waits for.
         self.over.add_done_callback(lambda future: future.cancelled() or future.exception())
-        places = await address.look_up(self._given)
+        places = await address.look_up(self.configuration.places)
         stream = None
         peer = os.urandom(16)
         if self._outbox_path is not None:
-            self._file = OutboxFile(self._outbox_path, str(self._names["loop"]))
+            self._file = OutboxFile(self._outbox_path, self.configuration.loop)
             stream, peer = self._file.stream, self._file.peer
-        configuration = machine.Configuration(places=places, peer=peer, **self._names)
         now = time.monotonic()
-        self.machine = Machine(configuration, now, stream)
+        self.machine = Machine(dataclasses.replace(self.configuration, places=places), peer, now, stream)
         self._context = zmq.Context()
         self._sockets: set[zmq.Socket[bytes]] = set()
         self._push: zmq.Socket[bytes] | None = None
@@ -522,7 +506,7 @@ class Node:
             self._looking = self._loop.create_task(self._learn())
 
     async def _learn(self) -> None:
-        places = await address.look_up(self._given)
+        places = await address.look_up(self.configuration.places)
         before = set(self.machine.search.places)
         self.machine.learn(places, time.monotonic())
         if len(places) > 1:

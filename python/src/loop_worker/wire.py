@@ -461,37 +461,12 @@ class RefusalDetails(NamedTuple):
 class Other(NamedTuple):
     """A message that this package has no use for."""
 
-    verb: int
 
-
-Message = (
-    Introduction
-    | JoinAccepted
-    | Commands
-    | Acknowledgement
-    | Tick
-    | Assignments
-    | Outcomes
-    | Busy
-    | StatePart
-    | Status
-    | Ended
-    | Refused
-    | StateUpdate
-    | Transitions
-    | ServerHeartbeat
-    | Unchanged
-    | GoodbyeHeard
-    | RefusalDetails
-    | Redirect
-    | NoLeader
-    | Other
-)
+_ToMachine = Introduction | JoinAccepted | Commands | Acknowledgement | Tick | Assignments | Outcomes | RefusalDetails
+_ToObserver = StatePart | Status | StateUpdate | Transitions | ServerHeartbeat | Unchanged
+Message = _ToMachine | _ToObserver | GoodbyeHeard | Busy | Ended | Refused | Redirect | NoLeader | Other
 
 _HEADER = struct.Struct("<2sQQQQB")
-_COMMAND = struct.Struct("<B16s16s")
-_GRANT = struct.Struct("<QI?I")
-_UPDATE = struct.Struct("<QI")
 _GRANTED = struct.Struct("<16s16sQI?I")
 
 
@@ -545,12 +520,9 @@ def _notes(r: Reader) -> Transitions:
     return Transitions(notes)
 
 
-def _rest(verb: int) -> Callable[[Reader], Message]:
-    def read(r: Reader) -> Message:
-        r.at = len(r.data)
-        return Other(verb)
-
-    return read
+def _other(r: Reader) -> Other:
+    r.at = len(r.data)
+    return Other()
 
 
 _BODIES: dict[int, Callable[[Reader], Message]] = {
@@ -569,11 +541,11 @@ _BODIES: dict[int, Callable[[Reader], Message]] = {
     13: lambda r: StateUpdate(r.u64(), r.bytes()),
     14: _notes,
     15: lambda r: ServerHeartbeat(r.u64()),
-    16: _rest(16),
-    17: _rest(17),
+    16: _other,
+    17: _other,
     18: lambda r: Unchanged(r.u64(), r.u64()),
-    19: _rest(19),
-    20: lambda r: GoodbyeHeard(),
+    19: _other,
+    20: lambda _: GoodbyeHeard(),
     21: lambda r: RefusalDetails({r.u64(): r.text() for _ in range(r.u32())}),
     22: lambda r: Redirect(r.text()),
     23: lambda r: NoLeader(r.u64()),

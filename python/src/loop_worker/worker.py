@@ -307,18 +307,17 @@ class RunningWorker(Node):
         if not served:
             known = ", ".join(sorted({one.group for one in effects})) or "none"
             raise Configuration(f"there is nothing to run: this worker has effects of the groups {known}")
-        super().__init__(
+        configuration = machine.Configuration(
+            worker.loop,
             address.parse(options.reducer),
-            keys.load(options.key, options.reducer_key),
-            loop=worker.loop,
-            schema=worker.schema,
-            groups=sorted({one.group for one in served}),
-            feedbacks=[f"{one.name}@workers({one.group})" for one in served],
-            capacity=options.capacity,
-            name=options.name,
-            connect_timeout=options.connect_timeout,
-            kind="worker",
+            worker.schema,
+            sorted({one.group for one in served}),
+            [f"{one.name}@workers({one.group})" for one in served],
+            options.capacity,
+            options.name,
         )
+        own_keys = keys.load(options.key, options.reducer_key)
+        super().__init__(configuration, own_keys, connect_timeout=options.connect_timeout, kind="worker")
         self._threads: ThreadPoolExecutor | None = None
         self._bodies = {one.name: (one, worker.call(one, self._pool)) for one in served}
         self._tasks: dict[bytes, tuple[Effect, asyncio.Task[None]]] = {}
@@ -327,7 +326,7 @@ class RunningWorker(Node):
     def _pool(self) -> Executor:
         """The threads of plain bodies, as many as effects are held."""
         if self._threads is None:
-            self._threads = ThreadPoolExecutor(self._names["capacity"], thread_name_prefix="effect")
+            self._threads = ThreadPoolExecutor(self.configuration.capacity, thread_name_prefix="effect")
         return self._threads
 
     # What the machine decides.
@@ -465,11 +464,7 @@ class RunningWorker(Node):
 
     def key(self, effect: bytes) -> str:
         """The idempotency key of an effect."""
-        return f"{self._loop_name}/{self.machine.history:016x}/{wire.effect_text(effect)}"
-
-    @property
-    def _loop_name(self) -> str:
-        return str(self._names["loop"])
+        return f"{self.configuration.loop}/{self.machine.history:016x}/{wire.effect_text(effect)}"
 
     def shut(self, error: Any) -> None:
         """Ends at once, with all bodies."""
