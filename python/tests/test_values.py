@@ -51,6 +51,23 @@ class Film:
 
 
 @dataclass
+class Comment:
+    text: str
+    replies: list[Comment]
+
+
+class Reply(Case):
+    _0: str
+    to: Reply | None = None
+
+
+@dataclass
+class Opaque:
+    own: list[Opaque]
+    other: complex
+
+
+@dataclass
 class Shelf:
     films: Annotated[dict[str, Film], Tracked]
     last: Move | Put | Reset
@@ -96,6 +113,16 @@ def test_typed_values_are_read_as_they_were_written() -> None:
     assert decode(encode(None), int | None) is None
     assert decode(encode({"title": "M", "year": 1, "unknown": 5}), Film) == Film("M", 1)
     assert decode(encode(5), Any) == 5
+
+
+def test_a_type_may_be_part_of_itself() -> None:
+    tree = Comment("a", [Comment("b", []), Comment("c", [Comment("d", [])])])
+    assert decode(encode(tree), Comment) == tree
+    chain = Reply("b", to=Reply("a"))
+    assert decode(encode(chain), Reply) == chain
+    for _ in range(2):
+        with pytest.raises(Misfit, match="complex'> cannot be read"):
+            decode(b"\xa0", Opaque)
 
 
 @pytest.mark.parametrize(

@@ -323,12 +323,14 @@ def _read_tracked(key: Any, item: Any) -> Read:
     return pairs
 
 
+_READERS: dict[type, Read] = {}
+"""The readers of dataclasses. One is here before its fields are looked at, because a type may be part of itself."""
+
+
 def _read_fields(kind: type) -> Read:
-    hints = typing.get_type_hints(kind, include_extras=True)
-    fields = [
-        (key_of(field), field.name, decoder(hints[field.name]), _has_default(field), type(None) in _members(hints[field.name]))
-        for field in dataclasses.fields(kind)
-    ]
+    if kind in _READERS:
+        return _READERS[kind]
+    fields: list[tuple[str, str, Read, bool, bool]] = []
 
     def read(value: Any) -> Any:
         if not isinstance(value, Mapping):
@@ -343,6 +345,17 @@ def _read_fields(kind: type) -> Read:
                 raise Misfit(f"{kind.__name__} needs {key!r}, and there is {', '.join(map(repr, value)) or 'nothing'}")
         return kind(**given)
 
+    _READERS[kind] = read
+    try:
+        hints = typing.get_type_hints(kind, include_extras=True)
+        for field in dataclasses.fields(kind):
+            hint = hints[field.name]
+            fields.append((key_of(field), field.name, decoder(hint), _has_default(field), type(None) in _members(hint)))
+    except BaseException:
+        # What was made of it meanwhile is of no use.
+        del _READERS[kind]
+        decoder.cache_clear()
+        raise
     return read
 
 

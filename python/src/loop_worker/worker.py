@@ -485,7 +485,7 @@ def _plain(body: Body, arguments: tuple[Any, ...], me: BlockingEffect | None) ->
             me.send(event)
         return None
     except StopIteration as error:
-        # No future can hold it: who waits for one would wait for ever.
+        # No future can hold it, so the effect would wait for ever.
         raise RuntimeError("the body raised StopIteration") from error
 
 
