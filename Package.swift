@@ -77,7 +77,7 @@ let targets =
         library("LoopNode", stores + ["ZMQ", "CHTTPD"]),
         library("LoopPostgres", stores + ["LoopNode", "CPQ"]),
         library("LoopApp", nodes + ["LoopView"]),
-        library("LoopTesting", loop + ["LoopWire"]),
+        library("LoopTesting", loop + ["CBOR", "LoopWire"]),
         library("LoopSimulation", machines + ["LoopTesting"]),
         library("LoopNodeTesting", nodes),
         program("loop-reducer", ["LoopExamples", "LoopNode", "LoopPostgres"]),

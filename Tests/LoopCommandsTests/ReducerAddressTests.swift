@@ -49,7 +49,7 @@ import Testing
                         "loopctl journal copy", "loopctl keygen",
                         "loopctl new",
                     ]
-                        + ["run", "verify", "history", "state", "rehearse", "trim", "schema"].map {
+                        + ["run", "verify", "history", "state", "rehearse", "trim", "what-if", "schema"].map {
                             "loop-reducer idle \($0)"
                         }))
         #expect(found.count == 26, "\(found)")

@@ -10,6 +10,12 @@ struct JournalTools: Sendable {
     let rehearse: @Sendable (_ place: JournalPlace) async throws -> RehearsalReport
     /// Returns the state after a transition, or the newest one, with its seq.
     let state: @Sendable (_ place: JournalPlace, _ at: Seq?) async throws -> (seq: Seq, bytes: [UInt8])
+    /// Applies events that have not happened after a transition, or the newest one.
+    let whatIf:
+        @Sendable (
+            _ place: JournalPlace, _ after: Seq?, _ events: [[UInt8]], _ keepsStates: Bool,
+            _ onStep: (WhatIf.Step) throws -> Void
+        ) async throws -> WhatIf
     /// Throws the error with which a start of this program on the journal would fail.
     let judge: @Sendable (_ place: JournalPlace) async throws -> Void
     let history: @Sendable (_ place: JournalPlace, _ from: Seq, _ through: Seq?, _ after: UInt64?) throws -> HistoryPage
@@ -53,6 +59,12 @@ struct JournalTools: Sendable {
             return try read(place) { journal in
                 let journaled = try Recovery(showing: seq, of: journal, definition, coder: CBORCoder()).journaled
                 return (journaled.seq, try ShownState.encode(journaled.state(of: definition)))
+            }
+        }
+        whatIf = { place, seq, events, keepsStates, onStep in
+            let definition = try await maker.definition()
+            return try read(place) {
+                try WhatIf(events, after: seq, in: $0, definition, keepsStates: keepsStates, onStep: onStep)
             }
         }
         judge = { place in

@@ -63,6 +63,7 @@ struct JournalCommands {
                     "trim", abstract: "Forget the beginning or the end of a journal that no reducer has open.",
                     groups: [OptionGroup("Range", [Self.before, Self.after, Self.force])], positionals: [Self.journal]),
                 run: { try Self.trim($0, $1, place($1)) }),
+            WhatIf.subcommand(engines),
             NodeSubcommand(
                 command: Command(
                     "schema", abstract: "Show what the loop's events, requests and state look like, with examples.",

@@ -1,3 +1,4 @@
+internal import CBOR
 public import LoopCore
 
 /// A loop under test. The test sends events, answers effects, lets time pass, and asserts what happens.
@@ -45,6 +46,8 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     /// - Parameters:
     ///   - definition: the loop to test.
     ///   - mode: what the test has to assert.
+    ///   - state: the state to begin with, or nil for that of the definition.
+    ///   - seq: the number of the transition before the test.
     ///   - seed: the seed for the delays of retries, and for the random numbers of the transitions.
     ///   - wallTime: the time of day at the start, for transitions.
     ///   - timeZones: the rules of the named time zones that schedules use, as POSIX writes them in `TZ`, such as
@@ -56,13 +59,13 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     /// - Throws: the first failure, or what the test throws.
     @discardableResult
     public static func run<Definition: LoopDefinition, Result>(
-        _ definition: Definition, mode: Mode = .exhaustive, seed: UInt64 = 0,
-        wallTime: WallTime = WallTime(milliseconds: 0), timeZones: [String: String] = [:],
+        _ definition: Definition, mode: Mode = .exhaustive, from state: State? = nil, after seq: Seq = .initial,
+        seed: UInt64 = 0, wallTime: WallTime = WallTime(milliseconds: 0), timeZones: [String: String] = [:],
         file: StaticString = #fileID, line: UInt = #line, _ test: (TestLoop) throws -> Result
     ) throws -> Result where Definition.State == State, Definition.Event == Event {
         try run(mode, TestCall("TestLoop.run", file, line), test) { () throws(TestLoopError) in
             try TestMachine(
-                name: Definition.name, initial: definition.initial,
+                name: Definition.name, initial: state ?? definition.initial, seq: seq,
                 reduce: .informed { definition.reduce(into: &$0, $1, $2) }, outcome: { definition.outcome(of: $0) },
                 answer: { definition.answer(to: $0, in: $1) }, feedbacks: definition.allFeedbacks, seed: seed,
                 wallTime: wallTime, timeZones: timeZones)
@@ -100,6 +103,12 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
         try loop.requireNothingPending("at the end of the test", call)
         loop.isOver = true
         return result
+    }
+
+    /// Reads a state, an event or a request as `loopctl` and the reducer's program print it.
+    /// - Throws: an error that names the place if the text is no JSON of such a value.
+    public static func decode<Value: Decodable>(_ json: String, as type: Value.Type = Value.self) throws -> Value {
+        try CBOR.decode(type, from: CBOR.fromJSON(text: json))
     }
 
     // MARK: Properties

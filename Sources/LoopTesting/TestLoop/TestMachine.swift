@@ -35,7 +35,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
     private var transitionsCount = 0
 
     init(
-        name: String, initial: State, reduce: LoopReduce<State, Event>,
+        name: String, initial: State, seq: Seq = .initial, reduce: LoopReduce<State, Event>,
         outcome: @escaping @Sendable (State) -> Outcome?,
         answer: (@Sendable (Event, State) -> (any Codable & Sendable)?)? = nil, feedbacks: [Feedback<State, Event>],
         seed: UInt64, wallTime: WallTime, timeZones: [String: String]
@@ -50,6 +50,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         shared = Shared(state: initial, table: EffectTable(feedbacks: feedbacks, seed: seed, zones: zones))
         shared.see(Moment(monotonic: .zero, wall: wallTime))
         turn = LoopTurn(initial: initial, reduce: reduce, feedbacks: feedbacks, seed: seed)
+        (turn.seq, shared.seq) = (seq, seq)
     }
 
     // MARK: Properties
@@ -76,7 +77,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         let changes = turn.advance(nil) { [wallTime] in wallTime.milliseconds }
         let wishes = turn.wishes(changes)
         if let outcome = outcomeOf(initial) {
-            shared.commit(state: initial, seq: .initial, outcome: outcome)
+            shared.commit(state: initial, seq: seq, outcome: outcome)
             end(outcome)
         }
         apply(wishes)

@@ -83,6 +83,9 @@ private struct Parcels: LoopDefinition {
             return try await until(texts)
         }
 
+        /// Types an event to try.
+        func type(_ event: String) { store.send(event: .typeTrial(event)) }
+
         @discardableResult
         func press(_ label: String, shows texts: String...) async throws -> String {
             let tree = ViewTree(page)
@@ -143,6 +146,56 @@ private struct Parcels: LoopDefinition {
         }
     }
 
+    /// A program in place of the loop's own: it prints what it was asked, and fails as some events want it to.
+    private func program(in folder: TestFolder) -> LoopProgram {
+        folder.writeProgram(
+            "what-if",
+            """
+            case "$*" in
+            *'"trap"'*) echo 'seq 2  {}'; echo 'Fatal error: odd' >&2; kill -ILL $$;;
+            *'"late"'*) exec sleep 600;;
+            *--test*) echo '@Test func';;
+            esac
+            printf '%s\\n' 'seq 2' "  + $*"
+            """)
+        return LoopProgram(path: "\(folder.path)/what-if", journal: "the journal")
+    }
+
+    @Test func `tries events that have not happened, one after another, and gives a test of them`() async throws {
+        let folder = TestFolder()
+        try await run { _, asker in
+            var asker = asker
+            let unable = try await Browser(asker).visit("what-if/1?1", shows: "--program PATH --journal JOURNAL")
+            #expect(!unable.contains("seq 2"))
+            asker.program = program(in: folder)
+            let browser = Browser(asker)
+            try await browser.visit("what-if/1", shows: "What if, after seq 1", "its transition <#seq/1>", "Next event")
+            browser.type(#"{"packed":{"name":"a"}}"#)
+            let asked = "+ parcels what-if --at 1 -- the journal "
+            try await browser.press("Try", shows: asked + #"{"packed":{"name":"a"}}"#)
+            browser.type("2 3")
+            try await browser.press("Try", shows: asked + #"{"packed":{"name":"a"}} 2 3"#, "Without the last")
+            try await browser.visit("what-if/1/test?1", shows: "@Test func")
+        }
+    }
+
+    @Test func `says how a program has failed that tries events`() async throws {
+        let folder = TestFolder()
+        var program = program(in: folder)
+        func error(_ event: String) async -> String {
+            do {
+                return try await program.tries(WhatIfQuestion(after: 1, events: ["1", event]), of: "parcels")
+                    .joined(separator: "\n")
+            } catch { return "\(error)" }
+        }
+        let trap = await error(#""trap""#)
+        #expect(trap.contains("signal 4") && trap.contains("in event 2: Fatal error: odd"), "\(trap)")
+        program.limit = .milliseconds(50)
+        #expect(await error(#""late""#).contains("took longer than"))
+        program = LoopProgram(path: "\(folder.path)/nothing", journal: "j")
+        #expect(await error("2").contains("nothing"))
+    }
+
     @Test func `shows a lane for each effect`() async throws {
         try await run { _, asker in
             try await Browser(asker).visit("effects", shows: "█", "1 attempts", "parked")
@@ -157,12 +210,19 @@ private struct Parcels: LoopDefinition {
         try await Browser(asker).visit("now", shows: "no reducer answered", "Ask again")
     }
 
+    /// The folder for the pictures of docs/console.md, if they are to be made again.
+    private static let images =
+        ProcessInfo.processInfo.environment["LOOP_CONSOLE_IMAGES"].map { ["--images", $0] } ?? []
+
     private static let hasBrowser = ["chromium-headless-shell", "chromium"].contains {
         FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)")
     }
 
     @Test(.enabled(if: hasBrowser)) func `is clicked through in Chromium`() async throws {
+        let folder = TestFolder()
         try await run { _, asker in
+            var asker = asker
+            asker.program = program(in: folder)
             let server = try ConsoleCommand.serve(asker, at: HostAndPort(host: "127.0.0.1", port: 0))
             defer { server.stop() }
             let script = URL(filePath: #filePath).appending(path: "../../../../scripts/try-console").standardized.path
@@ -170,7 +230,7 @@ private struct Parcels: LoopDefinition {
             let (code, output) = try await NodeThread.run("try-console") { () throws -> (Int32, String) in
                 let (process, pipe) = (Process(), Pipe())
                 process.executableURL = URL(filePath: "/usr/bin/python3")
-                process.arguments = [script, address]
+                process.arguments = [script, address] + Self.images
                 (process.standardOutput, process.standardError) = (pipe, pipe)
                 try process.run()
                 let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)

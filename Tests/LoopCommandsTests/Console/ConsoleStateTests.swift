@@ -10,6 +10,7 @@ import Testing
     @Test(arguments: [
         "now", "timeline", "timeline?event=paid&text=a%20%26%20b", "seq/17", "state", "state/17",
         "state?orders.o-17[\"a.b\"]", "state/17?orders", "why?orders.o-17", "why/9?orders", "effects", "effect/0.17.2",
+        "what-if/0", "what-if/17?%7B%22a%22%3A1%7D&%22b%26%22", "what-if/17/test?%22a%22",
     ])
     func `is what its text says`(text: String) throws {
         #expect(try #require(ConsolePlace(text)).text == text)
@@ -17,6 +18,7 @@ import Testing
 
     @Test(arguments: [
         "", "nowhere", "seq", "seq/0", "seq/x", "state/x", "state?a..b", "why", "why?", "effect/all", "now/1",
+        "what-if", "what-if/x", "what-if/1/tests",
     ])
     func `has no other text`(text: String) {
         #expect(ConsolePlace(text) == nil)

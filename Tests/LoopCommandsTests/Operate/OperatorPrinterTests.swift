@@ -1,5 +1,6 @@
 import CBOR
 import LoopWire
+import LoopNode
 import Testing
 
 @testable import LoopCommands

@@ -1,3 +1,4 @@
+import LoopNode
 import Testing
 
 @testable import LoopCommands

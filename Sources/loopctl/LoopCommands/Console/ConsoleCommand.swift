@@ -15,28 +15,40 @@ enum ConsoleCommand {
         help: "the names under which browsers may load the page, with commas in between, such as that of a proxy",
         environment: .none)
 
+    static let program = Option(
+        optional: "program", .path(),
+        help: "the loop's own reducer program, to try events in a process of its own; wants --journal",
+        environment: .none)
+    static let journal = Option(
+        optional: "journal", .string.named("FILE"), help: "the reducer's journal, for --program", environment: .none)
+
     static let subcommand = Subcommand(
         command: Command(
             "console", abstract: "Serve a page that shows a running loop.",
             discussion: """
                 The page shows health, members and what waits; every transition with its sender, its effects and what it \
                 changed; the state now or earlier, by key path; and why a part of it is as it is. It can retry and drop what \
-                is set aside.
+                is set aside. With --program it tries events that have not happened.
 
                 All who can open the page can do what the console's key allows. The page has no password and no encryption: \
                 leave it on this machine, or put a proxy with both in front of it. Runs until SIGTERM or Ctrl-C.
 
                 Exit codes: 0 stopped, 2 could not run, 64 wrong usage.
                 """,
-            groups: [OptionGroup("Page", [http, allowed]), ConnectionOptions.group]),
+            groups: [OptionGroup("Page", [http, allowed, program, journal]), ConnectionOptions.group]),
         run: run)
 
     @Sendable private static func run(_ arguments: ParsedArguments, environment: [String: String]) async throws -> Int32
     {
         let signals = try SignalPipe.ofProcess()
-        let asker = ConsoleAsker(
+        var asker = ConsoleAsker(
             reducer: try arguments.reducer, limit: arguments[ConnectionOptions.timeout], replayLimit: .seconds(60),
             context: try ZMQContext())
+        switch (arguments[program], arguments[journal]) {
+        case (let path?, let journal?): asker.program = LoopProgram(path: path, journal: journal)
+        case (nil, nil): break
+        default: throw UsageError(message: "--program and --journal are used together", hint: "give both, or none")
+        }
         let address = arguments[http]
         let server = try serve(
             asker, at: address, allowedHosts: arguments[allowed]?.split(separator: ",").map(String.init) ?? [])

@@ -17,6 +17,7 @@ struct ConsolePage: View {
             case .transition(let seq): TransitionView(console: console, seq: seq)
             case .state(let seq, let path): StateView(console: console, seq: seq, path: path)
             case .why(let path, let before): WhyView(console: console, path: path, before: before)
+            case .whatIf(let question): WhatIfView(console: console, question: question)
             case .effects: EffectsView(console: console)
             case .effect(let effect): EffectView(console: console, effect: effect)
             }
@@ -82,7 +83,8 @@ private struct ConsoleHead: View {
 
     private func isHere(_ place: ConsolePlace) -> Bool {
         switch (place, console.place) {
-        case (.timeline, .timeline), (.timeline, .transition), (.state, .state), (.state, .why), (.effects, .effect):
+        case (.timeline, .timeline), (.timeline, .transition), (.timeline, .whatIf), (.state, .state), (.state, .why),
+            (.effects, .effect):
             true
         default: place == console.place
         }
@@ -307,6 +309,7 @@ private struct TransitionView: View {
             if seq > 1 { Link("Before", to: .transition(seq - 1)) }
             if seq < console.state.newest ?? 0 { Link("After", to: .transition(seq + 1)) }
             Link("State after it", to: .state(at: seq, path: []))
+            Link("What if?", to: .whatIf(WhatIfQuestion(after: seq)))
         }
         Missing(console: console, question: .transition(seq))
         if case .transition(let origin) = console.answers[.transition(seq)] {
@@ -375,6 +378,58 @@ private struct ChangeView: View {
     private func shown(_ value: [UInt8], _ size: Int) -> String {
         if size == 0 { return "absent" }
         return value.isEmpty ? "\(size) bytes" : JSONText.onOneLine(JSONText.document(value), 300)
+    }
+}
+
+/// What events would do that have not happened.
+private struct WhatIfView: View {
+    let console: ConsoleContext
+    let question: WhatIfQuestion
+
+    var body: [Element] {
+        Row {
+            Heading("What if, after seq \(question.after)", level: 2)
+            if question.after > 0 { Link("its transition", to: .transition(question.after)) }
+            Link("its state", to: .state(at: question.after, path: []))
+        }
+        Text(
+            "Nothing is sent and nothing is written: the loop's own program applies the events to a copy of the state."
+        )
+        .tone(.secondary)
+        Row {
+            TextField(
+                "Next event", text: console.binding(of: console.trial) { .typeTrial($0) },
+                prompt: "as loopctl send takes it",
+                onSubmit: console.action(for: .tryEvent))
+            Button("Try", action: console.action(for: .tryEvent))
+        }
+        if case .examples(let examples) = console.answers[.examples] {
+            for example in examples { Button(example, action: console.action(for: .typeTrial(example))).id(example) }
+        }
+        if !question.events.isEmpty {
+            Row {
+                Link("Without the last", to: .whatIf(question.upTo(question.events.count - 1)))
+                if question.isTest {
+                    Link("Changes", to: .whatIf(question.upTo(question.events.count)))
+                } else {
+                    Link(
+                        "As a test",
+                        to: .whatIf(WhatIfQuestion(after: question.after, events: question.events, isTest: true)))
+                }
+            }
+        }
+        Missing(console: console, question: .whatIf(question))
+        if case .whatIf(let lines) = console.answers[.whatIf(question)] {
+            if question.isTest {
+                Text(lines.joined(separator: "\n")).code()
+            } else {
+                for (number, line) in lines.enumerated() { Text(line).code().tone(tone(of: line)).id(number) }
+            }
+        }
+    }
+
+    private func tone(of line: String) -> Tone {
+        line.hasPrefix("  -") ? .bad : line.hasPrefix("  +") ? .good : line.hasPrefix("seq") ? .plain : .accent
     }
 }
 

@@ -1,4 +1,5 @@
 import LoopCore
+import LoopNode
 import LoopWire
 
 /// What the console shows. Its text is in the address of the page, so that an address can be kept and sent.
@@ -10,6 +11,7 @@ import LoopWire
 /// | `seq/17` | one transition |
 /// | `state/17?orders.o-17` | a part of the state after a transition, or of the newest one |
 /// | `why/99?orders.o-17` | the transitions that changed a part, before a seq if there is one |
+/// | `what-if/17?{…}&{…}`, `what-if/17/test?…` | what events would change after a transition, or a test of it |
 /// | `effects`, `effect/0.17.2` | lanes of the newest effects, or the records of one |
 enum ConsolePlace: Hashable, Sendable {
     case now
@@ -17,6 +19,7 @@ enum ConsolePlace: Hashable, Sendable {
     case transition(UInt64)
     case state(at: UInt64?, path: [String])
     case why(path: [String], before: UInt64?)
+    case whatIf(WhatIfQuestion)
     case effects
     case effect(EffectID)
 
@@ -38,6 +41,12 @@ enum ConsolePlace: Hashable, Sendable {
         case ("why", let number):
             guard let path, !path.isEmpty, number.map({ UInt64($0) != nil }) ?? true else { return nil }
             self = .why(path: path, before: number.flatMap { UInt64($0) })
+        case ("what-if", let number?):
+            guard let seq = UInt64(number), names.count == 2 || names[2...] == ["test"] else { return nil }
+            let events = rest.split(separator: "&").map { event in
+                String(decoding: PercentEncoding.decode(Array(event.utf8)[...]), as: UTF8.self)
+            }
+            self = .whatIf(WhatIfQuestion(after: seq, events: events, isTest: names.count > 2))
         case ("effects", nil): self = .effects
         case ("effect", let name?):
             guard let effect = EffectID(name) else { return nil }
@@ -56,6 +65,9 @@ enum ConsolePlace: Hashable, Sendable {
             "state" + Self.after("/", seq.map { "\($0)" } ?? "") + Self.after("?", StatePath.text(of: path))
         case .why(let path, let seq):
             "why" + Self.after("/", seq.map { "\($0)" } ?? "") + "?" + StatePath.text(of: path)
+        case .whatIf(let question):
+            "what-if/\(question.after)" + (question.isTest ? "/test" : "")
+                + Self.after("?", question.events.map { PercentEncoding.encode($0.utf8) }.joined(separator: "&"))
         case .effects: "effects"
         case .effect(let effect): "effect/\(effect)"
         }
@@ -67,6 +79,18 @@ enum ConsolePlace: Hashable, Sendable {
     }
 
     private static func after(_ sign: String, _ text: String) -> String { text.isEmpty ? "" : sign + text }
+}
+
+/// Events that have not happened, and the transition after which they are applied.
+struct WhatIfQuestion: Hashable, Sendable {
+    var after: UInt64
+    /// Each as JSON.
+    var events: [String] = []
+    /// Whether a test is wanted in place of the changes.
+    var isTest = false
+
+    /// The question without these events and the later ones.
+    func upTo(_ count: Int) -> WhatIfQuestion { WhatIfQuestion(after: after, events: Array(events.prefix(count))) }
 }
 
 /// Which transitions the timeline shows: those that have all of these, as far as they are not empty.

@@ -1,3 +1,5 @@
+import Linux
+import LoopCollections
 import LoopCore
 import LoopNode
 import LoopWire
@@ -20,12 +22,15 @@ enum ConsoleQuestion: Hashable, Sendable {
     /// One level of a state.
     case level(at: UInt64?, path: [String], from: Int)
     case changes(of: [String], before: UInt64?)
+    case whatIf(WhatIfQuestion)
+    /// Examples of events.
+    case examples
 
     /// Whether the answer changes all the time, so that it is asked for again and again.
     var isLive: Bool {
         switch self {
         case .members, .effects, .quarantine: true
-        case .oldest, .rows, .found, .transition, .level, .changes: false
+        case .oldest, .rows, .found, .transition, .level, .changes, .whatIf, .examples: false
         }
     }
 }
@@ -40,6 +45,8 @@ enum ConsoleAnswer: Sendable {
     case transition(EventOrigin)
     case level(seq: UInt64, StateOutline)
     case changes([PartChange], from: UInt64, because: String?)
+    case whatIf(lines: [String])
+    case examples([String])
     /// The reason why there is no answer, for people.
     case failed(String)
 }
@@ -52,6 +59,8 @@ struct ConsoleAsker: Sendable {
     let limit: Duration
     let replayLimit: Duration
     let context: ZMQContext
+    /// The loop's own program and its journal, to try events, or nil if they were not given.
+    var program: LoopProgram?
 
     /// How many effects, rows of a filter and changes are asked for.
     static let effectsMax = 100
@@ -59,7 +68,10 @@ struct ConsoleAsker: Sendable {
 
     /// The answer, or the reason why there is none. Does not block the caller's thread.
     func answer(_ question: ConsoleQuestion) async -> ConsoleAnswer {
-        do { return try await NodeThread.run("loop-console") { try ask(question) } } catch {
+        do {
+            if case .whatIf(let question) = question { return .whatIf(lines: try await whatIf(question)) }
+            return try await NodeThread.run("loop-console") { try ask(question) }
+        } catch {
             return .failed("\(error)")
         }
     }
@@ -95,7 +107,24 @@ struct ConsoleAsker: Sendable {
             let answer = try call(
                 .changes(of: StateSelection(path: path), before: before, max: Self.changesMax), \.changes, replayLimit)
             return .changes(answer.changes, from: answer.from, because: answer.because)
+        case .examples:
+            return .examples(try call(.schema, \.schema, limit).eventExamples.map(JSONText.document))
+        case .whatIf: return .whatIf(lines: [])
         }
+    }
+
+    /// Has the loop's program try events, in a process of its own, because the loop's `reduce` may trap or not return.
+    private func whatIf(_ question: WhatIfQuestion) async throws -> [String] {
+        if question.events.isEmpty { return [] }
+        guard let program else {
+            throw CommandError(
+                "events are tried by the loop's own program: loopctl console --program PATH --journal JOURNAL, "
+                    + "such as --program .build/debug/orders-reducer --journal orders.journal")
+        }
+        let loop = try await NodeThread.run("loop-console") {
+            try StatusProbe.members(of: reducer, within: limit, context: context)[0].report.loop
+        }
+        return try await program.tries(question, of: loop)
     }
 
     /// Nothing was trimmed in most journals, and then the answer is small.
@@ -120,5 +149,49 @@ struct ConsoleAsker: Sendable {
     ) throws -> Answer {
         var call = try AdministrationCall(reducer: reducer, context: context)
         return try call.ask(request, read, within: limit)
+    }
+}
+
+/// A program with the loop's definition, and the journal of the loop.
+struct LoopProgram: Sendable {
+    let path: String
+    let journal: String
+    /// How long it may take for all events.
+    var limit = Duration.seconds(60)
+
+    /// How many lines of its output are kept, and how many of its errors.
+    private static let (linesMax, errorsMax) = (2000, 5)
+
+    /// What the program prints about events.
+    /// - Throws: `CommandError` with its errors if it fails, is ended by a signal, or takes longer than the limit.
+    func tries(_ question: WhatIfQuestion, of loop: String) async throws -> [String] {
+        let lines = Locked<(output: [String], errors: [String])>(([], []))
+        let options = ["--at", "\(question.after)"] + (question.isTest ? ["--test"] : [])
+        let child = try ChildProcess(
+            .init(
+                path, [loop, "what-if"] + options + ["--", journal] + question.events,
+                output: .lines { channel, line in
+                    lines.withLock {
+                        if channel == .output, $0.output.count < Self.linesMax { $0.output.append(line) }
+                        if channel == .errors, $0.errors.count < Self.errorsMax { $0.errors.append(line) }
+                    }
+                }))
+        let isLate = Locked(false)
+        let watch = Task {
+            try await Task.sleep(for: limit)
+            isLate.withLock { $0 = true }
+            child.kill()
+        }
+        defer { watch.cancel() }
+        let exit = await withTaskCancellationHandler {
+            await child.wait()
+        } onCancel: {
+            child.kill()
+        }
+        let (output, errors) = lines.withLock { $0 }
+        if exit.isSuccess { return output }
+        if isLate.withLock({ $0 }) { throw CommandError("\(path) was ended, because it took longer than \(limit)") }
+        let place = if case .signaled = exit { " in event \(output.count { $0.hasPrefix("seq ") } + 1)" } else { "" }
+        throw CommandError("\(path) ended with \(exit)\(place): \(errors.joined(separator: " "))")
     }
 }

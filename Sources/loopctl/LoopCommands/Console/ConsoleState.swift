@@ -20,6 +20,8 @@ struct ConsoleState: Sendable {
     private(set) var draft = ConsoleFilter()
     /// The seq or path that is being typed.
     private(set) var wanted = ""
+    /// The event that is being typed, to be tried.
+    private(set) var trial = ""
     /// The newest seq that the timeline shows at its top.
     private(set) var top: UInt64 = 0
     /// The number of the first row of the window on the page.
@@ -50,6 +52,9 @@ struct ConsoleState: Sendable {
         case filter
         case want(String)
         case go
+        /// An event to try, as it is typed, and when it is complete.
+        case typeTrial(String)
+        case tryEvent
         /// The next page of a filtered list, or the first.
         case older(UInt64)
         case newest
@@ -70,6 +75,8 @@ struct ConsoleState: Sendable {
         case .filter: visit(ConsolePlace.timeline(draft).text)
         case .want(let text): wanted = text
         case .go: go()
+        case .typeTrial(let text): trial = text
+        case .tryEvent: tryEvent()
         case .older(let position): before.append(position)
         case .newest:
             (first, before) = (0, [])
@@ -117,6 +124,14 @@ struct ConsoleState: Sendable {
         visit(ConsolePlace.state(at: shownSeq, path: path).text)
     }
 
+    private mutating func tryEvent() {
+        guard case .whatIf(var question) = place, trial.contains(where: { !$0.isWhitespace }) else { return }
+        question.events.append(trial)
+        question.isTest = false
+        visit(ConsolePlace.whatIf(question).text)
+        trial = ""
+    }
+
     /// The seq of the state that is shown, or nil for the newest.
     private var shownSeq: UInt64? { if case .state(let seq, _) = place { seq } else { nil } }
 
@@ -144,6 +159,7 @@ struct ConsoleState: Sendable {
         case .transition(let seq): return [.members, .transition(seq)]
         case .state(let seq, let path): return [.members, .level(at: seq, path: path, from: first)]
         case .why(let path, let before): return [.members, .changes(of: path, before: before)]
+        case .whatIf(let question): return [.members, .examples, .whatIf(question)]
         case .effects: return [.members, .effects(nil), .found(HistoryFilter(max: 1000), before: nil)]
         case .effect(let effect):
             return [.members, .effects(nil), .found(HistoryFilter(effect: "\(effect)", max: 1000), before: nil)]
