@@ -14,7 +14,7 @@ import Testing
         "LoopWire": ["CBOR", "LoopCollections", "LoopCore"],
         "LoopKeys": [],
         "LoopCluster": ["CBOR", "LoopCollections", "LoopCore", "LoopKeys", "LoopWire"],
-        "LoopTesting": ["LoopCollections", "LoopCore", "LoopWire"],
+        "LoopTesting": ["CBOR", "LoopCollections", "LoopCore", "LoopWire"],
         "LoopSimulation": [
             "CBOR", "LoopCollections", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster", "LoopTesting",
         ],
