@@ -40,7 +40,8 @@ extension PeerMachine {
             return
         }
         switch frame.message {
-        case .refused(let refused, let question): if !question.isOfAnObserver { refuse(refused) }
+        case .refused(let refused, let question):
+            if !question.isOfAnObserver, !question.isOfATool { refuse(refused) }
         case .busy(let question, let retryAfter, let reason): wait(retryAfter, because: reason, question)
         case .joinAccepted(let watermark, let silenceLimit, let tickInterval, let feedbacks):
             let terms = ReducerTerms(silenceLimit: silenceLimit, tickInterval: tickInterval, feedbacks: feedbacks)

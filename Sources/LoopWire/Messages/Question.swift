@@ -31,6 +31,8 @@ package struct Question: Equatable, Sendable {
 
     /// Whether an observer asked the question, and not the peer whose connection it uses.
     package var isOfAnObserver: Bool { verb == 7 || verb == 11 }
+    /// Whether a tool asked the question, and neither of these.
+    package var isOfATool: Bool { verb == 9 || verb == 10 }
 
     init(from reader: inout ByteReader) throws(WireError) {
         verb = try reader.u8()

@@ -186,6 +186,16 @@ import Testing
         #expect(bench.machine.isOver)
     }
 
+    @Test func `and goes on when a question of somebody else is refused`() {
+        var bench = PeerBench()
+        bench.join([bench.grant])
+        let refused = Refused(.role, reducer: "administration", peer: "")
+        for question in [ToReducer.statusRequest.question, .state(transfer: 4), .transitions] {
+            #expect(bench.reply(.refused(refused, to: question)) == [])
+        }
+        #expect(!bench.machine.isOver)
+    }
+
     @Test func `with every attempt that runs or has entries in the outbox, after a restart of the reducer`() {
         var bench = PeerBench()
         var other = bench.grant
