@@ -26,6 +26,7 @@ package enum Examples {
         RunnableLoop(Todo(), abstract: Todo.abstract),
         RunnableLoop(PlayCatch(), abstract: PlayCatch.abstract),
         RunnableLoop(TokenRefresh(), abstract: TokenRefresh.abstract),
+        RunnableLoop(Conform(), abstract: Conform.abstract),
     ]
 }
 

@@ -12,7 +12,7 @@ import Testing
 
     private static let loops: [any LoopDefinition.Type] = [
         LinkCheck.self, Ledger.self, Movies.self, Favourites.self, MovieSearch.self, Counter.self, SignIn.self,
-        TrafficLight.self, Switch.self, Stopwatch.self, Todo.self, PlayCatch.self, TokenRefresh.self,
+        TrafficLight.self, Switch.self, Stopwatch.self, Todo.self, PlayCatch.self, TokenRefresh.self, Conform.self,
     ]
 
     @Test func `are there for every loop that is shipped`() {
@@ -28,7 +28,7 @@ import Testing
             (SignIn.self, "SignIn/SignIn"), (TrafficLight.self, "TrafficLight/TrafficLight"),
             (Switch.self, "Switch/Switch"),
             (Stopwatch.self, "Switch/Stopwatch"), (Todo.self, "Todo/Todo"), (PlayCatch.self, "PlayCatch/PlayCatch"),
-            (TokenRefresh.self, "TokenRefresh/TokenRefresh"),
+            (TokenRefresh.self, "TokenRefresh/TokenRefresh"), (Conform.self, "Conform/Conform"),
             (NewLoop.self, "../NewLoop/Sources/NewLoop/NewLoop"),
         ] as [(any LoopDefinition.Type, String)])
     func `have every case`(_ definition: any LoopDefinition.Type, _ file: String) throws {
