@@ -2,10 +2,13 @@
 
 import argparse
 import json
+import os
 import signal
 import sys
 
 sys.dont_write_bytecode = True
+# The frames are those of the conformance kit.
+sys.path.append(os.path.join(os.path.dirname(__file__), "../../conform/src"))
 
 import cbor2  # noqa: E402
 

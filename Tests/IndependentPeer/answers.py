@@ -11,7 +11,7 @@ import cbor2
 import zmq
 import zmq.utils.monitor
 
-import wire
+from loop_conform import wire
 from cddl import Rules
 from observer import Observer
 from peer import SERVE, PeerRefused

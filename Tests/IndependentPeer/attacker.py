@@ -15,7 +15,7 @@ import time
 import zmq
 import zmq.utils.monitor
 
-import wire
+from loop_conform import wire
 from address import Address
 from peer import PeerRefused
 from zmtp import Connection, HandshakeFailed, command, greeting, properties

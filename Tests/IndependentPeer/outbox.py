@@ -2,7 +2,7 @@
 
 import time
 
-import wire
+from loop_conform import wire
 
 BATCH_ENTRIES, BATCH_BYTES = 512, 256 << 10
 HISTORY_CHANGED = 6

@@ -5,7 +5,7 @@ import time
 
 import zmq
 
-import wire
+from loop_conform import wire
 from address import Address
 from outbox import Outbox
 

@@ -6,7 +6,7 @@ import time
 import cbor2
 import zmq
 
-import wire
+from loop_conform import wire
 from address import Address
 from peer import SERVE, Peer
 

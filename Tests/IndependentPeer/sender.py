@@ -3,7 +3,7 @@
 import random
 import time
 
-import wire
+from loop_conform import wire
 from peer import SERVE, Peer
 
 REFUSAL = {1: "stale", 2: "attempt", 3: "undecodable", 4: "tooLarge", 5: "ended", 6: "historyChanged", 9: "quarantined"}

@@ -1,6 +1,6 @@
 """Reads the vectors of the specification (section 13), and writes each of them again."""
 
-import wire
+from loop_conform import wire
 
 
 def again(name: str, data: bytes) -> tuple[str, bytes]:

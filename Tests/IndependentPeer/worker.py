@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import cbor2
 
-import wire
+from loop_conform import wire
 from peer import SERVE, Peer
 
 STALE, ATTEMPT, ENDED = 1, 2, 5

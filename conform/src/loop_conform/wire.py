@@ -4,8 +4,11 @@ Written from docs/spec/1-PROTOCOL.md alone: section 9 is the tables below, in th
 specification: one line for each field, with the codec that writes and reads it.
 """
 
+from __future__ import annotations
+
 import struct
 from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar
 
 VERSION = 1
 SHARD = 0
@@ -39,7 +42,7 @@ def fingerprint(name: str, schema: int, feedbacks: list[str]) -> int:
 class Reader:
     """The bytes of a frame, read from the front. No length is trusted beyond what is there."""
 
-    def __init__(self, data: bytes):
+    def __init__(self, data: bytes) -> None:
         self.data = data
         self.at = 0
 
@@ -57,34 +60,34 @@ class Reader:
 class Codec:
     """How one field is written and read."""
 
-    def write(self, out: bytearray, value) -> None:
+    def write(self, out: bytearray, value: Any) -> None:
         raise NotImplementedError
 
-    def read(self, reader: Reader):
+    def read(self, reader: Reader) -> Any:
         raise NotImplementedError
 
 
 class Int(Codec):
     """An integer of a number of bytes, the least significant first."""
 
-    def __init__(self, width: int, signed: bool = False):
+    def __init__(self, width: int, signed: bool = False) -> None:
         self.width = width
         self.signed = signed
 
-    def write(self, out, value):
+    def write(self, out: bytearray, value: Any) -> None:
         out += value.to_bytes(self.width, "little", signed=self.signed)
 
-    def read(self, reader):
+    def read(self, reader: Reader) -> Any:
         return int.from_bytes(reader.take(self.width), "little", signed=self.signed)
 
 
 class Flag(Codec):
     """One byte, 0 or 1."""
 
-    def write(self, out, value):
+    def write(self, out: bytearray, value: Any) -> None:
         out.append(1 if value else 0)
 
-    def read(self, reader):
+    def read(self, reader: Reader) -> Any:
         byte = reader.take(1)[0]
         if byte > 1:
             raise Malformed(f"a flag of {byte}")
@@ -94,34 +97,34 @@ class Flag(Codec):
 class Raw(Codec):
     """A fixed number of bytes."""
 
-    def __init__(self, width: int):
+    def __init__(self, width: int) -> None:
         self.width = width
 
-    def write(self, out, value):
+    def write(self, out: bytearray, value: Any) -> None:
         assert len(value) == self.width
         out += value
 
-    def read(self, reader):
+    def read(self, reader: Reader) -> Any:
         return reader.take(self.width)
 
 
 class Bytes(Codec):
     """`4 + n`: a count and that many bytes."""
 
-    def write(self, out, value):
+    def write(self, out: bytearray, value: Any) -> None:
         out += struct.pack("<I", len(value)) + value
 
-    def read(self, reader):
+    def read(self, reader: Reader) -> Any:
         return reader.take(U32.read(reader))
 
 
 class Text(Codec):
     """`4 + n`: a count and that many bytes of UTF-8."""
 
-    def write(self, out, value):
+    def write(self, out: bytearray, value: Any) -> None:
         BYTES.write(out, value.encode())
 
-    def read(self, reader):
+    def read(self, reader: Reader) -> Any:
         try:
             return BYTES.read(reader).decode()
         except UnicodeDecodeError as error:
@@ -131,15 +134,15 @@ class Text(Codec):
 class List(Codec):
     """`4 + …`: a count and that many items."""
 
-    def __init__(self, item: Codec):
+    def __init__(self, item: Codec) -> None:
         self.item = item
 
-    def write(self, out, value):
+    def write(self, out: bytearray, value: Any) -> None:
         U32.write(out, len(value))
         for item in value:
             self.item.write(out, item)
 
-    def read(self, reader):
+    def read(self, reader: Reader) -> Any:
         # Not sized by the count: the items that are there decide.
         return [self.item.read(reader) for _ in range(U32.read(reader))]
 
@@ -147,29 +150,29 @@ class List(Codec):
 class Maybe(Codec):
     """A flag, and the value only where it is 1."""
 
-    def __init__(self, value: Codec):
+    def __init__(self, value: Codec) -> None:
         self.value = value
 
-    def write(self, out, value):
+    def write(self, out: bytearray, value: Any) -> None:
         FLAG.write(out, value is not None)
         if value is not None:
             self.value.write(out, value)
 
-    def read(self, reader):
+    def read(self, reader: Reader) -> Any:
         return self.value.read(reader) if FLAG.read(reader) else None
 
 
 class Trailing(Codec):
     """A list that is left out where it is empty: nothing follows it."""
 
-    def __init__(self, item: Codec):
+    def __init__(self, item: Codec) -> None:
         self.list = List(item)
 
-    def write(self, out, value):
+    def write(self, out: bytearray, value: Any) -> None:
         if value:
             self.list.write(out, value)
 
-    def read(self, reader):
+    def read(self, reader: Reader) -> Any:
         if reader.at == len(reader.data):
             return []
         items = self.list.read(reader)
@@ -181,15 +184,15 @@ class Trailing(Codec):
 class Fields(Codec):
     """The fields of a record, one after the other."""
 
-    def __init__(self, record):
+    def __init__(self, record: Any) -> None:
         self.record = record
         self.parts = [(one.name, one.metadata["codec"]) for one in fields(record)]
 
-    def write(self, out, value):
+    def write(self, out: bytearray, value: Any) -> None:
         for name, codec in self.parts:
             codec.write(out, getattr(value, name))
 
-    def read(self, reader):
+    def read(self, reader: Reader) -> Any:
         return self.record(*[codec.read(reader) for _, codec in self.parts])
 
 
@@ -199,26 +202,37 @@ FLAG, BYTES, TEXT = Flag(), Bytes(), Text()
 PEER = Raw(16)
 
 
-def of(codec: Codec):
+def of(codec: Codec) -> Any:
     """A field of a record."""
     return field(metadata={"codec": codec})
 
 
-def record(cls):
+class Record:
+    """A table of the specification, for type checkers: what the decorators below add."""
+
+    codec: ClassVar[Any]
+    verb: int
+
+    if TYPE_CHECKING:
+
+        def __init__(self, *fields: Any) -> None: ...
+
+
+def record(cls: Any) -> Any:
     """A table of the specification."""
     cls = dataclass(frozen=True)(cls)
     cls.codec = Fields(cls)
     return cls
 
 
-TO_REDUCER: dict[int, type] = {}
-TO_PEER: dict[int, type] = {}
+TO_REDUCER: dict[int, Any] = {}
+TO_PEER: dict[int, Any] = {}
 
 
-def message(table: dict[int, type], verb: int):
+def message(table: dict[int, Any], verb: int) -> Any:
     """A record that is the body of the messages with a verb."""
 
-    def add(cls):
+    def add(cls: Any) -> Any:
         cls = record(cls)
         cls.verb = verb
         table[verb] = cls
@@ -231,26 +245,26 @@ def message(table: dict[int, type], verb: int):
 
 
 @record
-class Epoch:
+class Epoch(Record):
     number: int = of(U64)
     nonce: int = of(U64)
 
 
 @record
-class Effect:
+class Effect(Record):
     feedback: int = of(U32)
     seq: int = of(U64)
     index: int = of(U32)
 
 
 @record
-class Attempt:
+class Attempt(Record):
     epoch: int = of(U64)
     count: int = of(U64)
 
 
 @record
-class Held:
+class Held(Record):
     """An attempt of an effect, as a claim names it."""
 
     effect: Effect = of(Effect.codec)
@@ -261,13 +275,13 @@ class Held:
 
 
 @message(TO_REDUCER, 1)
-class Hello:
+class Hello(Record):
     loop: str = of(TEXT)
     schema: int = of(U64)
 
 
 @message(TO_REDUCER, 2)
-class Join:
+class Join(Record):
     peer: bytes = of(PEER)
     session: int = of(U64)
     history: int = of(U64)
@@ -276,23 +290,23 @@ class Join:
     schema: int = of(U64)
     fingerprint: int = of(U64)
     capacity: int = of(U32)
-    groups: list = of(List(TEXT))
+    groups: list[Any] = of(List(TEXT))
     name: str = of(TEXT)
-    feedbacks: list = of(List(TEXT))
+    feedbacks: list[Any] = of(List(TEXT))
 
 
 @message(TO_REDUCER, 3)
-class Claim:
+class Claim(Record):
     session: int = of(U64)
     epoch: Epoch = of(Epoch.codec)
     number: int = of(U64)
     part: int = of(U32)
     parts: int = of(U32)
-    claims: list = of(List(Held.codec))
+    claims: list[Any] = of(List(Held.codec))
 
 
 @message(TO_REDUCER, 4)
-class Heartbeat:
+class Heartbeat(Record):
     session: int = of(U64)
     epoch: Epoch = of(Epoch.codec)
     echo: int = of(U64)
@@ -302,19 +316,19 @@ class Heartbeat:
 
 
 @message(TO_REDUCER, 5)
-class AssignmentsWanted:
+class AssignmentsWanted(Record):
     session: int = of(U64)
     epoch: Epoch = of(Epoch.codec)
 
 
 @message(TO_REDUCER, 6)
-class OutcomesWanted:
+class OutcomesWanted(Record):
     session: int = of(U64)
     after: int = of(U64)
 
 
 @message(TO_REDUCER, 7)
-class StateWanted:
+class StateWanted(Record):
     transfer: int = of(U64)
     part: int = of(U64)
     form: int = of(U8)
@@ -323,31 +337,31 @@ class StateWanted:
 
 
 @message(TO_REDUCER, 8)
-class Goodbye:
+class Goodbye(Record):
     session: int = of(U64)
     peer: bytes = of(PEER)
     history: int = of(U64)
 
 
 @message(TO_REDUCER, 9)
-class StatusWanted:
+class StatusWanted(Record):
     pass
 
 
 @message(TO_REDUCER, 10)
-class Administration:
+class Administration(Record):
     request: int = of(U64)
     body: bytes = of(BYTES)
 
 
 @message(TO_REDUCER, 11)
-class TransitionsWanted:
+class TransitionsWanted(Record):
     fingerprint: int = of(U64)
     after: int = of(U64)
 
 
 @record
-class Report:
+class Report(Record):
     effect: Effect = of(Effect.codec)
     attempt: Attempt = of(Attempt.codec)
     hundredths: int = of(U16)
@@ -355,13 +369,13 @@ class Report:
 
 
 @message(TO_REDUCER, 12)
-class Progress:
+class Progress(Record):
     session: int = of(U64)
     epoch: Epoch = of(Epoch.codec)
-    reports: list = of(List(Report.codec))
+    reports: list[Any] = of(List(Report.codec))
 
 
-def to_reducer(loop: int, body, version: int = VERSION) -> bytes:
+def to_reducer(loop: int, body: Any, version: int = VERSION) -> bytes:
     """A frame for ROUTER."""
     out = bytearray([0x4C, version])
     U64.write(out, loop)
@@ -371,7 +385,7 @@ def to_reducer(loop: int, body, version: int = VERSION) -> bytes:
     return bytes(out)
 
 
-def read_to_reducer(data: bytes):
+def read_to_reducer(data: bytes) -> tuple[int, Any]:
     """The loop ID and the message of a frame for ROUTER."""
     reader = Reader(data)
     read_protocol(reader)
@@ -384,7 +398,7 @@ def read_protocol(reader: Reader) -> None:
         raise Malformed("another protocol, or another version of it")
 
 
-def read_body(reader: Reader, table: dict[int, type]):
+def read_body(reader: Reader, table: dict[int, Any]) -> Any:
     verb = U8.read(reader)
     if verb not in table:
         raise Malformed(f"verb {verb}")
@@ -409,7 +423,7 @@ class Entry:
 
 
 class EntryCodec(Codec):
-    def write(self, out, value):
+    def write(self, out: bytearray, value: Any) -> None:
         U8.write(out, value.kind)
         U8.write(out, value.flags)
         if value.flags & HAS_EFFECT:
@@ -417,7 +431,7 @@ class EntryCodec(Codec):
             Attempt.codec.write(out, value.attempt)
         BYTES.write(out, value.payload)
 
-    def read(self, reader):
+    def read(self, reader: Reader) -> Any:
         kind, flags = U8.read(reader), U8.read(reader)
         asks_rightly = kind == EVENT and flags & ~HAS_EFFECT == WANTS_SEQ | WANTS_ANSWER
         if not EVENT <= kind <= RELEASED or flags > 7 and not asks_rightly:
@@ -431,23 +445,23 @@ class EntryCodec(Codec):
 
 
 @record
-class Failure:
+class Failure(Record):
     flags: int = of(U8)
     milliseconds: int = of(U64)
     message: str = of(TEXT)
 
 
 @record
-class Batch:
+class Batch(Record):
     history: int = of(U64)
     session: int = of(U64)
     settled: int = of(U64)
     applied: int = of(U64)
     first: int = of(U64)
-    entries: list = of(List(EntryCodec()))
+    entries: list[Any] = of(List(EntryCodec()))
 
 
-def batch(loop: int, body: Batch, version: int = VERSION) -> bytes:
+def batch(loop: int, body: Any, version: int = VERSION) -> bytes:
     """A frame for PULL."""
     out = bytearray([0x4C, version])
     U64.write(out, loop)
@@ -456,7 +470,7 @@ def batch(loop: int, body: Batch, version: int = VERSION) -> bytes:
     return bytes(out)
 
 
-def read_batch(data: bytes):
+def read_batch(data: bytes) -> tuple[int, Any]:
     """The loop ID and the batch of a frame for PULL."""
     reader = Reader(data)
     read_protocol(reader)
@@ -472,7 +486,7 @@ def read_batch(data: bytes):
 
 
 @message(TO_PEER, 1)
-class Introduction:
+class Introduction(Record):
     loop: str = of(TEXT)
     schema: int = of(U64)
     fingerprint: int = of(U64)
@@ -482,15 +496,15 @@ class Introduction:
 
 
 @message(TO_PEER, 2)
-class JoinAccepted:
+class JoinAccepted(Record):
     watermark: int = of(U64)
     silence: int = of(U64)
     tick: int = of(U64)
-    feedbacks: list = of(List(TEXT))
+    feedbacks: list[Any] = of(List(TEXT))
 
 
 @record
-class Grant:
+class Grant(Record):
     effect: Effect = of(Effect.codec)
     attempt: Attempt = of(Attempt.codec)
     version: int = of(U64)
@@ -500,7 +514,7 @@ class Grant:
 
 
 @record
-class Update:
+class Update(Record):
     effect: Effect = of(Effect.codec)
     attempt: Attempt = of(Attempt.codec)
     version: int = of(U64)
@@ -508,19 +522,19 @@ class Update:
 
 
 @record
-class Cancel:
+class Cancel(Record):
     effect: Effect = of(Effect.codec)
     attempt: Attempt = of(Attempt.codec)
 
 
 class CommandCodec(Codec):
-    kinds = {1: Grant, 2: Update, 3: Cancel}
+    kinds: ClassVar[dict[int, Any]] = {1: Grant, 2: Update, 3: Cancel}
 
-    def write(self, out, value):
+    def write(self, out: bytearray, value: Any) -> None:
         U8.write(out, next(kind for kind, cls in self.kinds.items() if isinstance(value, cls)))
         value.codec.write(out, value)
 
-    def read(self, reader):
+    def read(self, reader: Reader) -> Any:
         kind = U8.read(reader)
         if kind not in self.kinds:
             raise Malformed(f"a command of kind {kind}")
@@ -528,35 +542,35 @@ class CommandCodec(Codec):
 
 
 @message(TO_PEER, 3)
-class Commands:
+class Commands(Record):
     number: int = of(U64)
-    commands: list = of(List(CommandCodec()))
+    commands: list[Any] = of(List(CommandCodec()))
 
 
 @record
-class Notable:
+class Notable(Record):
     number: int = of(U64)
     code: int = of(U8)
     seq: int = of(U64)
 
 
 @record
-class Answer:
+class Answer(Record):
     number: int = of(U64)
     code: int = of(U8)
     value: bytes = of(BYTES)
 
 
 @message(TO_PEER, 4)
-class Acknowledgement:
+class Acknowledgement(Record):
     base: int = of(U64)
     watermark: int = of(U64)
-    notable: list = of(List(Notable.codec))
-    answers: list = of(Trailing(Answer.codec))
+    notable: list[Any] = of(List(Notable.codec))
+    answers: list[Any] = of(Trailing(Answer.codec))
 
 
 @message(TO_PEER, 5)
-class Tick:
+class Tick(Record):
     number: int = of(U64)
     watermark: int = of(U64)
     received: int = of(U64)
@@ -565,24 +579,24 @@ class Tick:
 
 
 @message(TO_PEER, 6)
-class Assignments:
+class Assignments(Record):
     number: int = of(U64)
     watermark: int = of(U64)
     part: int = of(U32)
     parts: int = of(U32)
-    grants: list = of(List(Grant.codec))
+    grants: list[Any] = of(List(Grant.codec))
 
 
 @message(TO_PEER, 7)
-class Outcomes:
+class Outcomes(Record):
     base: int = of(U64)
     watermark: int = of(U64)
-    notable: list = of(List(Notable.codec))
-    answers: list = of(Trailing(Answer.codec))
+    notable: list[Any] = of(List(Notable.codec))
+    answers: list[Any] = of(Trailing(Answer.codec))
 
 
 @record
-class Question:
+class Question(Record):
     """Which message an answer is to: its verb, and the transfer or the request that it named."""
 
     verb: int = of(U8)
@@ -590,14 +604,14 @@ class Question:
 
 
 @message(TO_PEER, 8)
-class Busy:
+class Busy(Record):
     to: Question = of(Question.codec)
     milliseconds: int = of(U64)
     reason: str = of(TEXT)
 
 
 @message(TO_PEER, 9)
-class StatePart:
+class StatePart(Record):
     transfer: int = of(U64)
     seq: int = of(U64)
     part: int = of(U64)
@@ -606,12 +620,12 @@ class StatePart:
 
 
 @message(TO_PEER, 10)
-class Status:
+class Status(Record):
     document: bytes = of(BYTES)
 
 
 @message(TO_PEER, 11)
-class Ended:
+class Ended(Record):
     seq: int = of(U64)
     exit_code: int = of(I32)
     text: str = of(TEXT)
@@ -623,7 +637,7 @@ REFUSED = {
 
 
 @message(TO_PEER, 12)
-class Refused:
+class Refused(Record):
     to: Question = of(Question.codec)
     what: int = of(U8)
     reducers: str = of(TEXT)
@@ -631,13 +645,13 @@ class Refused:
 
 
 @message(TO_PEER, 13)
-class StateUpdate:
+class StateUpdate(Record):
     seq: int = of(U64)
     state: bytes = of(BYTES)
 
 
 @record
-class Note:
+class Note(Record):
     seq: int = of(U64)
     time: int = of(I64)
     session: int = of(U64)
@@ -646,17 +660,17 @@ class Note:
 
 
 @message(TO_PEER, 14)
-class Transitions:
-    notes: list = of(List(Note.codec))
+class Transitions(Record):
+    notes: list[Any] = of(List(Note.codec))
 
 
 @message(TO_PEER, 15)
-class ServerHeartbeat:
+class ServerHeartbeat(Record):
     seq: int = of(U64)
 
 
 @message(TO_PEER, 16)
-class AnswerPart:
+class AnswerPart(Record):
     request: int = of(U64)
     part: int = of(U32)
     parts: int = of(U32)
@@ -664,7 +678,7 @@ class AnswerPart:
 
 
 @message(TO_PEER, 17)
-class Delta:
+class Delta(Record):
     base: int = of(U64)
     through: int = of(U64)
     seq: int = of(U64)
@@ -673,45 +687,45 @@ class Delta:
 
 
 @message(TO_PEER, 18)
-class Unchanged:
+class Unchanged(Record):
     base: int = of(U64)
     through: int = of(U64)
 
 
 @message(TO_PEER, 19)
-class StateHash:
+class StateHash(Record):
     seq: int = of(U64)
     hash: int = of(U64)
 
 
 @message(TO_PEER, 20)
-class GoodbyeHeard:
+class GoodbyeHeard(Record):
     pass
 
 
 @message(TO_PEER, 22)
-class Redirect:
+class Redirect(Record):
     address: str = of(TEXT)
 
 
 @message(TO_PEER, 23)
-class NoLeader:
+class NoLeader(Record):
     milliseconds: int = of(U64)
 
 
 @record
-class RefusalDetail:
+class RefusalDetail(Record):
     number: int = of(U64)
     text: str = of(TEXT)
 
 
 @message(TO_PEER, 21)
-class RefusalDetails:
-    details: list = of(List(RefusalDetail.codec))
+class RefusalDetails(Record):
+    details: list[Any] = of(List(RefusalDetail.codec))
 
 
 @record
-class Header:
+class Header(Record):
     """What every message to a peer begins with."""
 
     history: int = of(U64)
@@ -719,7 +733,7 @@ class Header:
     session: int = of(U64)
 
 
-def to_peer(header: Header, body, topic: bytes = b"") -> bytes:
+def to_peer(header: Any, body: Any, topic: bytes = b"") -> bytes:
     """A frame for a peer."""
     out = bytearray(topic) + bytes([0x4C, VERSION])
     header.codec.write(out, header)
@@ -728,7 +742,7 @@ def to_peer(header: Header, body, topic: bytes = b"") -> bytes:
     return bytes(out)
 
 
-def read_to_peer(data: bytes):
+def read_to_peer(data: bytes) -> tuple[Any, Any]:
     """The header and the message of a frame without a topic."""
     reader = Reader(data)
     read_protocol(reader)

@@ -1,0 +1,143 @@
+"""The command `loop-conform`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import zmq
+
+from . import forms
+from .ends import Peer
+from .play import Failed, Play, free_address, started_reducer
+
+MODES = ("worker", "client", "reducer")
+
+
+def cases() -> list[dict[str, Any]]:
+    """All cases, in the order of the file."""
+    found = json.loads((Path(__file__).parent / "cases.json").read_text(encoding="utf-8"))
+    assert isinstance(found, list)
+    return found
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="loop-conform", description=__doc__)
+    commands = parser.add_subparsers(dest="mode", required=True)
+    texts = {
+        "worker": "try a worker of the loop conform: the kit plays its reducer",
+        "client": "try a client, which sends the event of its standard input: the kit plays its reducer",
+        "reducer": "try a reducer of the loop conform: the kit plays its workers, clients and observers",
+    }
+    for mode in MODES:
+        command = commands.add_parser(mode, help=texts[mode], description=texts[mode])
+        command.add_argument(
+            "--exec",
+            metavar="CMD",
+            default="",
+            help="starts the program; its reducer is in LOOP_REDUCER, and in place of {address}; {folder} is a folder of the case",
+        )
+        command.add_argument("--group", action="append", default=[], metavar="G", help="only the cases of a group")
+        command.add_argument("--case", action="append", default=[], metavar="NAME", help="only this case")
+        command.add_argument("--list", action="store_true", help="print the cases, and end")
+        command.add_argument("--jobs", type=int, default=8, help="how many programs at once")
+        if mode == "reducer":
+            command.add_argument(
+                "address", nargs="?", default="", help="where it runs already; cases that need their own need --exec"
+            )
+    given = parser.parse_args()
+    if not given.list and not given.exec and not getattr(given, "address", ""):
+        parser.error("--exec is missing")
+    return given
+
+
+def outcome(play: Play) -> tuple[str, float]:
+    """What became of a case, empty if it is well, and how many seconds it took."""
+    began = time.monotonic()
+    try:
+        play.run()
+        return "", time.monotonic() - began
+    except Failed as failure:
+        return f"{play.place}: {failure}", time.monotonic() - began
+    except (forms.Mistake, KeyError, AttributeError, AssertionError, zmq.ZMQError, OSError) as error:
+        return f"{play.place}: the case cannot be played: {error!r}", time.monotonic() - began
+
+
+def swept(play: Play, broom: Peer) -> tuple[str, float]:
+    """The outcome of a case at a reducer that goes on: what the case has left is cancelled."""
+    result = outcome(play)
+    play.ends = {"broom": broom}
+    play.program = None
+    number = broom.next
+    n = play.variables["n"]
+    broom.send("Batch", {"entries": [{"event": {"cancel": {"number": n + more}}} for more in range(4)]}, {})
+    play.wait(
+        lambda: broom.take("Acknowledgement", {"watermark": {"least": number + 3}}), "that the cases' orders are cancelled", 10_000
+    )
+    broom.settled = number + 3
+    return result
+
+
+def played(given: argparse.Namespace, chosen: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str, float]]:
+    """The cases with their outcomes, as they end."""
+    context: zmq.Context[Any] = zmq.Context()
+    with tempfile.TemporaryDirectory(prefix="loop-conform-") as folder, ThreadPoolExecutor(given.jobs) as pool:
+        shared = [case for case in chosen if given.mode == "reducer" and not case.get("own")]
+        alone = [case for case in chosen if case not in shared]
+        running = [(case, pool.submit(outcome, Play(case, given.mode, given.exec, context))) for case in alone if given.exec]
+        if shared:
+            address = given.address or free_address()
+            program = None if given.address else started_reducer(given.exec, folder, address)
+            sweeper = Play({"steps": []}, given.mode, "", context, address)
+            try:
+                sweeper.add("broom", {})
+                broom = sweeper.ends["broom"]
+                assert isinstance(broom, Peer)
+                for case in shared:
+                    yield case, *swept(Play(case, given.mode, "", context, address), broom)
+            except Failed as failure:
+                yield {"name": "reducer", "section": "5"}, f"the reducer at {address} does not serve: {failure}", 0.0
+            finally:
+                if program:
+                    program.signal("KILL")
+        for case, future in running:
+            yield case, *future.result()
+
+
+def main() -> int:
+    given = arguments()
+    of_mode = [case for case in cases() if given.mode in case["for"]]
+    groups, names = set(given.group), set(given.case)
+    chosen = [one for one in of_mode if (not groups or one["name"].split(".")[0] in groups) and (not names or one["name"] in names)]
+    unknown = names - {one["name"] for one in of_mode}
+    if unknown or not chosen:
+        print(f"loop-conform: no such case: {', '.join(sorted(unknown | groups))}; see --list", file=sys.stderr)
+        return 64
+    if given.list:
+        for case in chosen:
+            print(f"{case['name']:34} section {case['section']}: {case['rule']}")
+        return 0
+    failures = tried = 0
+    for case, text, seconds in played(given, chosen):
+        tried += 1
+        if text:
+            failures += 1
+            print(f"{case['name']:34} FAILED  section {case['section']}: {case.get('rule', '')}")
+            print("    " + text.replace("\n", "\n    "))
+        else:
+            print(f"{case['name']:34} ok  {seconds:.1f} s")
+        sys.stdout.flush()
+    skipped = len(chosen) - tried
+    print(f"{tried} cases, {failures} failed" + (f", {skipped} not tried, because they need --exec" if skipped > 0 else ""))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

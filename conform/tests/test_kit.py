@@ -1,0 +1,83 @@
+"""The kit itself: its cases can be read, the specification names them, and a failure says what is wrong."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_conform import forms
+from loop_conform.__main__ import MODES, cases
+from loop_conform.play import STEPS
+
+ROOT = Path(__file__).parents[2]
+GROUPS = {"bytes", "join", "claim", "inbox", "stream", "time", "ends", "observer", "bodies", "keys", "whole"}
+
+
+def named() -> Iterator[tuple[str, str]]:
+    """The cases that the specification names, each with the number of the section that names it."""
+    section = ""
+    for line in (ROOT / "docs/spec/1-PROTOCOL.md").read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            number = re.match(r"#+ ([\d.]+?)\.? ", line)
+            # A heading without a number belongs to the numbered one before it.
+            section = number[1] if number else section
+        for name in re.findall(r"\[([a-z]+\.[a-z0-9-]+)\](?!\()", line):
+            yield name, section
+
+
+def test_every_case_has_a_name_of_its_own_a_rule_and_steps_that_are_known() -> None:
+    names = [case["name"] for case in cases()]
+    assert len(set(names)) == len(names)
+    assert {name.split(".")[0] for name in names} == GROUPS
+    for case in cases():
+        assert set(case["for"]) <= set(MODES)
+        assert case["rule"]
+        assert case["section"]
+        for step in steps(case["steps"]):
+            assert any(word in step for word in STEPS), (case["name"], step)
+            message = step.get("send", "Batch")
+            assert message == "Batch" or message in forms.MESSAGES, (case["name"], step)
+
+
+def steps(found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for step in found:
+        yield step
+        yield from steps(step.get("steps", []))
+
+
+def test_the_specification_names_the_case_of_each_rule_in_its_section() -> None:
+    assert sorted(named()) == sorted((case["name"], case["section"]) for case in cases())
+
+
+def test_a_failure_says_what_was_expected_what_came_and_where_the_rule_is() -> None:
+    words = [sys.executable, "-m", "loop_conform", "worker", "--exec", "false", "--case", "join.names-what-it-runs"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    for text in ("FAILED  section 9.1: a worker's join request", "a Hello", "has ended with 1", "1 cases, 1 failed"):
+        assert text in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("pattern", "value", "is_right"),
+    [
+        ({"a": 1}, {"a": 1, "b": 2}, True),
+        ({"a": 1}, {"a": True}, False),
+        ([1], [1, 2], False),
+        ({"has": {"a": 1}}, [{"a": 2}, {"a": 1}], True),
+        ({"not": 1}, 2, True),
+        ({"least": 3}, 2, False),
+        ({"any": [1, 2]}, 2, True),
+    ],
+)
+def test_a_pattern_fits_what_it_names(pattern: Any, value: Any, is_right: bool) -> None:
+    assert forms.fits(pattern, value) == is_right
+
+
+def test_variables_are_values_or_parts_of_texts() -> None:
+    assert forms.resolved({"${n}": ["$n", "$n+2", "effect ${n}"]}, {"n": 5}) == {"5": [5, 7, "effect 5"]}
