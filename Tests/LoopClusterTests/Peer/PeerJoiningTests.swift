@@ -186,7 +186,7 @@ import Testing
         #expect(bench.machine.isOver)
     }
 
-    @Test func `and goes on when a question of somebody else is refused`() {
+    @Test func `and goes on when a tool's or an observer's question is refused`() {
         var bench = PeerBench()
         bench.join([bench.grant])
         let refused = Refused(.role, reducer: "administration", peer: "")
