@@ -1,6 +1,6 @@
 import CBOR
-import LoopWire
 import LoopNode
+import LoopWire
 import Testing
 
 @testable import LoopCommands
