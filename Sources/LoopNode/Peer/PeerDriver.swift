@@ -122,7 +122,7 @@ struct PeerDriver {
         bodies[effect] = nil
         if let board {
             let feedback = machine.feedbackName(of: effect) ?? ""
-            board.note { $0.runs[feedback, default: Histogram()].note(now - body.grantedAt) }
+            board.note { $0.runs[feedback, default: Histogram()].note(from: body.grantedAt, to: now) }
         }
         return body
     }
@@ -144,7 +144,7 @@ struct PeerDriver {
     private mutating func noteSettled(at now: MonotonicTime) {
         let settled = underWay.prefix { $0.last <= machine.settledNumber }
         guard let board, !settled.isEmpty else { return }
-        board.note { for run in settled { $0.sends.note(now - run.takenAt, times: run.count) } }
+        board.note { for run in settled { $0.sends.note(from: run.takenAt, to: now, times: run.count) } }
         underWay.removeFirst(settled.count)
     }
 

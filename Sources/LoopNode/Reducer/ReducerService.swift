@@ -229,7 +229,7 @@ final class ReducerService<Definition: LoopDefinition> {
         let isBarrier = ready.isBarrier || takesSnapshot || !hasBegun
         try killSwitch?.check()
         meter?.note {
-            $0.turns.note(SystemClock.monotonic - arrived.monotonic)
+            $0.turns.note(from: arrived.monotonic, to: SystemClock.monotonic)
             $0.effects = machine.effectFigures
             $0.database = journal.lease?.database
         }

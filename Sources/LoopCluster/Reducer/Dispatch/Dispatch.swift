@@ -269,7 +269,7 @@ struct Dispatch: Sendable {
             }
             grantsCount += 1
             if journaled.effects[at: place].failures == 0, let since = waitsSince(at: place) {
-                figures[Int(effect.feedback)].waits.note(now - since)
+                figures[Int(effect.feedback)].waits.note(from: since, to: now)
             }
             let attempt =
                 context.breaks(.attemptsAreUnique)
