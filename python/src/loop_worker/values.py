@@ -31,7 +31,7 @@ else:
         return lambda cls: cls
 
 
-@dataclass_transform(frozen_default=True)
+@dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 class Case:
     """A case of a Swift enum: the class is a frozen dataclass, and its name with a small first letter is the name of the case.
 
