@@ -492,7 +492,7 @@ class Machine:
         self._move_on()
 
     def could_not_connect(self) -> None:
-        """Greets again, because the reducer's other sockets are not where it said."""
+        """Greets again, because the addresses that the reducer gave for its other sockets are wrong."""
         if self.phase is Phase.JOINING:
             if not self.search.is_fixed:
                 self._move_on()
