@@ -74,8 +74,7 @@ package enum PostgresSchema {
                 connection throws(PostgresError) in
                 // Two processes that create a table at once would conflict in the catalogue, despite IF NOT EXISTS.
                 _ = try connection.run(
-                    "SELECT pg_advisory_xact_lock($1)", [.integer(advisoryLock)], operation,
-                    within: PostgresSession.longLimit)
+                    lock, [.integer(advisoryLock)], operation, within: PostgresSession.longLimit)
                 let found = try connection.run(isThere, operation, within: PostgresSession.limit)
                 let wasThere = found.integer(0, 0) == 1
                 if !wasThere {
@@ -104,12 +103,22 @@ package enum PostgresSchema {
             if !others.lackIt { note("the tables of journals are made at \(host), although \(others.text)") }
             return
         }
+        // A synchronous standby may show the tables before their maker's commit has ended at the primary. The maker holds the lock
+        // until its commit has.
+        do throws(PostgresError) {
+            _ = try session.connection.run(
+                lock, [.integer(advisoryLock)], operation, within: PostgresSession.longLimit)
+        } catch {
+            throw session.failure(operation, error)
+        }
+        guard try session.run(isThere, operation).integer(0, 0) != 1 else { return }
         throw JournalError(
             others.haveIt ? .foreign : .unreachable, operation: operation,
             reason: "\(host) lacks the tables of journals, and \(others.text)",
             remedy: others.remedy(for: host), fault: JournalFault(.noTables, host: host))
     }
 
+    private static let lock = "SELECT pg_advisory_xact_lock($1)"
     private static let isThere = "SELECT to_regclass('loop_journal') IS NOT NULL"
 
     /// Connects to a host that has these tables, in this version. A host without them is skipped.
@@ -129,16 +138,22 @@ package enum PostgresSchema {
             } catch {
                 guard [.noTables, .schemaVersion].contains(error.fault.reason) else { throw error }
                 hosts.leave(session.connection.host)
-                if attempt == url.hostCount { throw missing(session, error) }
+                if attempt.isMultiple(of: url.hostCount) {
+                    let others = OtherHosts(
+                        of: url, than: session.connection.host,
+                        have: "SELECT max(version) = \(version) FROM loop_schema")
+                    // A host that has them may have got them after it was tried.
+                    if !others.haveIt || attempt > url.hostCount { throw missing(session, error, others) }
+                }
                 attempt += 1
             }
         }
     }
 
     /// The error of a host without the tables. It is final only if each other host lacks them too.
-    private static func missing(_ session: borrowing PostgresSession, _ error: JournalError) -> JournalError {
-        let others = OtherHosts(
-            of: session.url, than: session.connection.host, have: "SELECT max(version) = \(version) FROM loop_schema")
+    private static func missing(
+        _ session: borrowing PostgresSession, _ error: JournalError, _ others: OtherHosts
+    ) -> JournalError {
         guard !others.lackIt else { return error }
         let host = session.connection.hostName
         return JournalError(

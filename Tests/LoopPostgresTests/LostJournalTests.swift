@@ -1,4 +1,5 @@
 import LoopCluster
+import LoopCollections
 import LoopNode
 import LoopWire
 import TestDatabase
@@ -168,6 +169,30 @@ import Testing
         let error = #expect(throws: JournalError.self) { try open() }
         #expect(error?.kind == .unreachable, "\(error?.description ?? "")")
         #expect(error?.reason.contains("cannot be asked") == true && error?.remedy.contains("init") == false)
+    }
+
+    /// A synchronous standby shows the tables before its primary does, which waits for it.
+    @Test func `is not accused while another process makes its tables`() async throws {
+        try PostgresSchema.create(own[1])
+        var maker = try PostgresConnection(own[0], within: TestJournal.limit)
+        let lock = "SELECT pg_advisory_xact_lock(\(0x4c6f_6f70_4c6f_6f70))"
+        for statement in [
+            "BEGIN", lock, "CREATE TABLE loop_journal ()", "CREATE TABLE loop_schema AS SELECT 2::bigint AS version",
+        ] {
+            _ = try maker.run(statement, "test", within: TestJournal.limit)
+        }
+        let url = url
+        let isOver = Locked(false)
+        let creation = Task {
+            defer { isOver.withLock { $0 = true } }
+            return try await NodeThread.run("init") { try PostgresSchema.create(url) }
+        }
+        let waits = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        while try maker.run(waits, "test", within: TestJournal.limit).integer(0, 0) == 0, !isOver.withLock({ $0 }) {
+            await Task.yield()
+        }
+        _ = try maker.run("COMMIT", "test", within: TestJournal.limit)
+        #expect(try await creation.value == false)
     }
 
     @Test func `is told to be made if each host was asked`() throws {
