@@ -8,7 +8,7 @@ final class Lookout: Sendable {
     private static let interval = Duration.seconds(5)
     private static let limit = Duration.seconds(2)
 
-    private let found: Locked<[LeaderFound]>
+    private let sightings: Locked<LeaderSightings>
     private let thread: WatchThread
 
     /// - Parameters:
@@ -20,13 +20,13 @@ final class Lookout: Sendable {
         _ reducers: ReducerAddress, loop: String, own: String?, context: ZMQContext?, _ log: NodeLog
     ) throws(NodeError) {
         let others = reducers.each.filter { $0.description != own }
-        let found = Locked<[LeaderFound]>([])
-        self.found = found
+        let sightings = Locked(LeaderSightings())
+        self.sightings = sightings
         thread = try WatchThread("loop-lookout") { goesOnAfter in
             guard let context = try? context ?? ZMQContext() else { return }
-            var sightings = LeaderSightings()
             var refusals: Set<String> = []
             repeat {
+                let start = sightings.withLock { $0.start }
                 var answers: [String: LeaderSightings.Answer] = [:]
                 for address in others {
                     do throws(NodeError) {
@@ -38,14 +38,16 @@ final class Lookout: Sendable {
                             [.address("\(address)"), .reason("\(error)")])
                     } catch { continue }
                 }
-                let lasting = sightings.take(answers)
-                found.withLock { $0 = lasting }
+                sightings.withLock { $0.take(answers, since: start) }
             } while goesOnAfter(Self.interval)
         }
     }
 
     /// The leaders that the last rounds have found.
-    var leaders: [LeaderFound] { found.withLock { $0 } }
+    var leaders: [LeaderFound] { sightings.withLock { $0.leaders } }
+
+    /// Forgets the leaders that were seen before this reducer leads. Its predecessor is among them.
+    func forget() { sightings.withLock { $0.forget() } }
 
     /// - Throws: `NodeError.refused` if the other reducer does not answer questions of this one.
     private static func answer(
@@ -86,11 +88,23 @@ struct LeaderSightings {
     private var lasting: [String: LeaderFound] = [:]
     /// The addresses without an answer in the last round.
     private var silent: Set<String> = []
+    /// How often what was seen was forgotten.
+    private(set) var start = 0
+
+    /// The leaders that were seen in two rounds, because one answer may be outdated by a change. They stay through one round
+    /// without an answer, which may only be late.
+    var leaders: [LeaderFound] { Set(lasting.values).sorted { $0.address < $1.address } }
+
+    /// Forgets all leaders, and the answers to questions that were asked before.
+    mutating func forget() {
+        (before, lasting, silent) = ([:], [:], [])
+        start += 1
+    }
 
     /// Takes the answers of a round, by address.
-    /// - Returns: the leaders that were seen in two rounds, because one answer may be outdated by a change. They stay through one
-    ///   round without an answer, which may only be late.
-    mutating func take(_ answers: [String: Answer]) -> [LeaderFound] {
+    /// - Parameter start: the value of `start` before the round. Answers of a round before the last `forget` are ignored.
+    mutating func take(_ answers: [String: Answer], since start: Int) {
+        guard start == self.start else { return }
         var seen: [String: LeaderFound] = [:]
         var kept: [String: LeaderFound] = [:]
         for (address, answer) in answers {
@@ -106,6 +120,5 @@ struct LeaderSightings {
         }
         (before, lasting) = (seen, kept)
         silent = Set(answers.filter { $0.value == .silence }.keys)
-        return Set(kept.values).sorted { $0.address < $1.address }
     }
 }

@@ -141,6 +141,7 @@ final class ReducerService<Definition: LoopDefinition> {
             isDue: recovery.journaled.hasReinterpreted,
             writer: journal.snapshotWriter, post: post)
         lookout = host.lookout
+        lookout?.forget()
         meter = host.meter
         queries = JournalQueries(definition, read: configuration.journal.read, post: post)
     }

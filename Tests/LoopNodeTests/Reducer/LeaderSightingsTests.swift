@@ -39,8 +39,25 @@ import Testing
         #expect(sightings.take(.silence) == [])
         #expect(sightings.take(.leader(leader())) == [])
     }
+
+    /// A standby that takes over has seen its predecessor lead.
+    @Test func `is not reported for answers from before this reducer leads`() {
+        var sightings = LeaderSightings()
+        let start = sightings.start
+        #expect(sightings.take(.leader(leader())) == [])
+        #expect(sightings.take(.leader(leader())) == [leader()])
+        sightings.forget()
+        #expect(sightings.leaders == [])
+        sightings.take(["tcp://b:7710": .leader(leader())], since: start)
+        #expect(sightings.take(.silence) == [])
+        #expect(sightings.take(.leader(leader())) == [])
+        #expect(sightings.take(.leader(leader())) == [leader()])
+    }
 }
 
 extension LeaderSightings {
-    fileprivate mutating func take(_ answer: Answer) -> [LeaderFound] { take(["tcp://b:7710": answer]) }
+    fileprivate mutating func take(_ answer: Answer) -> [LeaderFound] {
+        take(["tcp://b:7710": answer], since: start)
+        return leaders
+    }
 }
