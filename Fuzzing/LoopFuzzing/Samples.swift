@@ -20,6 +20,12 @@ enum Samples {
     static let failure = Failure(message: "no route", isFinal: true, retryAfter: .seconds(2))
     static let grant = Grant(
         effect: effect, attempt: attempt, version: Seq(8), failures: 2, isResumed: true, request: [1, 2, 3])
+    static let trace = TraceContext(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+    static var tracedGrant: Grant {
+        var grant = grant
+        grant.trace = trace
+        return grant
+    }
     static let introduction = ToPeer.introduction(
         Introduction(
             name: Allotment.name, schema: 2, fingerprint: 0xfeed, publisher: "7711", collector: "7712",
@@ -27,7 +33,8 @@ enum Samples {
     static let welcome = ToPeer.joinAccepted(
         watermark: 5, silenceLimit: .seconds(3), tickInterval: .milliseconds(500), feedbacks: ["beds", "weather"])
     static let commands: CommandRun = [
-        .start(grant), .update(effect, attempt, version: Seq(9), request: [4]), .cancel(effect, attempt),
+        .start(grant), .start(tracedGrant), .update(effect, attempt, version: Seq(9), request: [4]),
+        .cancel(effect, attempt),
     ]
     static let acknowledgement = Acknowledgement(
         base: 0, watermark: 6,
@@ -52,6 +59,8 @@ enum Samples {
             Entry(kind: .event, payload: [0x05], wantsSeq: true, wantsAnswer: true),
             Entry(kind: .event, effect: effect, attempt: attempt, payload: [0x03]),
             Entry(kind: .event, effect: effect, attempt: attempt, payload: [0x04], isLast: true),
+            Entry(kind: .event, payload: [0x06], trace: trace),
+            Entry(kind: .event, effect: effect, attempt: attempt, payload: [0x07], isLast: true, trace: trace),
             Entry(kind: .completed, effect: effect, attempt: attempt),
             Entry(kind: .failed, effect: effect, attempt: attempt, payload: failure.bytes[...]),
             Entry(kind: .released, effect: effect, attempt: attempt),
@@ -72,7 +81,10 @@ enum Samples {
         ("introduction", introduction), ("welcome", welcome), ("commands", .commands(number: 4, commands)),
         ("acknowledgement", .acknowledgement(acknowledgement)),
         ("tick", .tick(Tick(number: 4, watermark: 5, received: 6, stamp: 123_456_789, resend: true))),
-        ("assignments", .assignments(Assignments(number: 4, watermark: 5, part: 0, parts: 2, grants: [grant]))),
+        (
+            "assignments",
+            .assignments(Assignments(number: 4, watermark: 5, part: 0, parts: 2, grants: [grant, tracedGrant]))
+        ),
         ("acknowledgement with answers", .acknowledgement(answered)),
         ("outcomes", .outcomes(acknowledgement)), ("busy", .busy(to: .join, retryAfter: .seconds(1), reason: "full")),
         ("goodbye heard", .goodbyeHeard),
@@ -190,6 +202,13 @@ enum Samples {
                 EventRecord(
                     seq: Seq(2), time: time, session: session, number: 2, effect: nil, attempt: .none,
                     wantsSeq: true, wantsAnswer: true, bytes: [1]))
+        ),
+        (
+            "event in a trace",
+            .event(
+                EventRecord(
+                    seq: Seq(3), time: time, session: session, number: 3, effect: effect, attempt: attempt,
+                    wantsSeq: false, isLast: true, trace: trace, bytes: [1]))
         ),
         (
             "refused",

@@ -82,7 +82,8 @@ package enum Sockets {
 
     /// Connects to a host by TCP, at each of its addresses until one accepts, and closes the connection.
     /// - Parameters:
-    ///   - milliseconds: the limit for each connection, and for the answer. The system's lookup of the host has no limit.
+    ///   - milliseconds: the limit for each connection, for the greeting, and for the answer. The system's lookup of the host
+    ///     has none.
     ///   - greeting: the bytes to send first.
     ///   - replyBytes: the number of bytes of the answer to wait for.
     package static func tryConnecting(
@@ -149,10 +150,28 @@ package enum Sockets {
         }
         switch code {
         case 0:
-            _ = try? SystemCall.send(greeting[...], to: socket.number)
+            send(greeting, to: socket.number, milliseconds)
             return reply(on: socket.number, replyBytes, milliseconds)
         case ECONNREFUSED: return .refused
         default: return .failed(SystemError("", code: code).text)
+        }
+    }
+
+    /// Sends as much as the other side takes.
+    /// - Parameter milliseconds: the limit for all of it.
+    private static func send(_ bytes: [UInt8], to socket: Int32, _ milliseconds: Int32) {
+        let deadline = ContinuousClock.now + .milliseconds(milliseconds)
+        var done = 0
+        while done < bytes.count {
+            do throws(SystemError) {
+                done += try SystemCall.send(bytes[done...], to: socket)
+            } catch {
+                var watched = [Poll.item(socket, POLLOUT)]
+                let left = Int32(max(0, (deadline - .now) / .milliseconds(1)))
+                guard error.code == EAGAIN, let ready = Poll.wait(&watched, milliseconds: left), ready > 0 else {
+                    return
+                }
+            }
         }
     }
 

@@ -131,7 +131,9 @@ class Worker(Peer):
     def entry(self, one: Running, kind: int, flags: int = 0, payload: bytes = b"") -> None:
         if not self.outbox.entries:
             self.moved = time.monotonic()
-        self.outbox.add(wire.Entry(kind, flags | wire.HAS_EFFECT, one.grant.effect, one.grant.attempt, payload))
+        # An event goes on in the trace of its effect.
+        trace = one.grant.trace if kind == wire.EVENT else b""
+        self.outbox.add(wire.Entry(kind, flags | wire.HAS_EFFECT, one.grant.effect, one.grant.attempt, payload, trace))
 
     def outcome(self, number: int, entry: wire.Entry, code: int, seq: int) -> None:
         if code:

@@ -59,6 +59,9 @@ struct DeadlineBench {
     var machine: ReducerMachine
     var records: [Record] = []
     var news: [ReducerNews] = []
+    var traced: [TracedEvent] = []
+    /// The place of the next events in a trace.
+    var trace: TraceContext?
     /// Both clocks in milliseconds.
     var time: Int64
     /// How far the civil clock was set.
@@ -110,6 +113,7 @@ struct DeadlineBench {
         #expect(replayed.position == position && replayed.digest() == machine.journaled.digest())
         let released = machine.release(ready, JournalReceipt(through: position))
         news += released.news
+        traced += released.traced
         return released.messages
     }
 
@@ -137,7 +141,7 @@ struct DeadlineBench {
             try turn { $0.receive(claim, from: ReducerBench.route(client), by: .unknown) }
             sent = machine.journaled.sessions[session]?.watermark ?? 0
         }
-        let entries = try events.map { Entry(kind: .event, payload: try coder.encode($0)[...]) }
+        let entries = try events.map { Entry(kind: .event, payload: try coder.encode($0)[...], trace: trace) }
         let batch = Batch(
             loop: LoopID(name: Deadlines.name), history: machine.history, session: session, settled: 0,
             applied: 1 << 20, first: sent + 1, entries: entries)

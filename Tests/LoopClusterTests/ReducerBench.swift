@@ -16,6 +16,7 @@ struct ReducerBench {
     var backgroundJobs: [BackgroundJob] = []
     var journalRequests: [JournalRequest] = []
     var news: [ReducerNews] = []
+    var traced: [TracedEvent] = []
     /// Milliseconds on both clocks.
     var time: Int64 = 10_000
     static let history = History(0x1234)
@@ -70,6 +71,7 @@ struct ReducerBench {
         backgroundJobs += released.backgroundJobs
         journalRequests += released.journalRequests
         news += released.news
+        traced += released.traced
         return released.messages
     }
 

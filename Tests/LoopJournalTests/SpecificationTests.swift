@@ -23,6 +23,12 @@ import Testing
             EventRecord(
                 seq: Seq(300), time: time, session: SessionID(9), number: 70_000, effect: effect, attempt: attempt,
                 wantsSeq: true, bytes: [0xa1, 0x61, 0x78, 0x01])),
+        .event(
+            EventRecord(
+                seq: Seq(301), time: time, session: SessionID(9), number: 70_001, effect: nil, attempt: .none,
+                wantsSeq: false,
+                trace: TraceContext(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
+                bytes: [0xa1, 0x61, 0x78, 0x01])),
         .refused(RefusalRecord(session: SessionID(4), number: 12, reason: .stale, effect: effect, attempt: attempt)),
         .completed(SessionID(4), number: 200, effect, attempt),
         .skipped(SessionID(5), number: 128),

@@ -19,7 +19,13 @@ import Testing
                 "Tests/LoopTestingTests/TestLoop/DurableTimePageTests.swift",
             ]
         ), ("docs/feedbacks.md", ["Tests/LoopCoreTests/Examples/FeedbackPolicies.swift"]),
-        ("docs/services.md", [pageExamples, "Tests/LoopNodeTests/Log/SwiftLogExample.swift"]),
+        (
+            "docs/services.md",
+            [
+                pageExamples, "Tests/LoopNodeTests/Log/SwiftLogExample.swift",
+                "Tests/LoopNodeTests/Traces/TracingExample.swift",
+            ]
+        ),
     ]
 
     private static let pageExamples = "Tests/LoopNodeTestingTests/PageExamples.swift"

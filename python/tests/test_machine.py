@@ -153,6 +153,27 @@ def test_a_gap_in_the_inbox_is_repaired_by_the_whole_assignment() -> None:
     assert talk.command(grant(4)) == [machine.Start(grant(4))]
 
 
+def test_events_go_on_in_the_trace_of_their_effect_and_ends_have_none() -> None:
+    trace = bytes(range(1, 25)) + b"\1"
+    talk = Talk()
+    talk.admit(grant(1)._replace(trace=trace), grant(2))
+    talk.send(1)
+    talk.send(2)
+    talk.send(1, flags=wire.LAST)
+    talk.machine.accept(wire.COMPLETED, 0, effect(2) + attempt(2), b"")
+    found = talk.machine.next_batch()
+    assert found is not None
+    held = [effect(seq) + attempt(seq) for seq in (1, 2)]
+    assert found[1][56:] == b"".join(
+        [
+            wire.entry(wire.EVENT, wire.HAS_EFFECT, held[0], b"e", trace),
+            wire.entry(wire.EVENT, wire.HAS_EFFECT, held[1], b"e"),
+            wire.entry(wire.EVENT, wire.HAS_EFFECT | wire.LAST, held[0], b"e", trace),
+            wire.entry(wire.COMPLETED, wire.HAS_EFFECT, held[1], b""),
+        ]
+    )
+
+
 def test_a_tick_shows_a_gap_at_the_end_of_the_inbox() -> None:
     talk = Talk()
     talk.admit()

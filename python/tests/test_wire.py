@@ -16,6 +16,7 @@ EPOCH = wire.Epoch(3, 0xDEADBEEF)
 PEER = bytes.fromhex("7766554433221100ffeeddccbbaa9988")
 EFFECT = bytes.fromhex("02000000070000000000000001000000")
 ATTEMPT = bytes.fromhex("03000000000000000900000000000000")
+TRACE = bytes.fromhex("0af7651916cd43dd8448eb211c80319cb7ad6b716920333101")
 
 WRITTEN = {
     "peer: hello": wire.hello(LOOP, "slots", 1),
@@ -57,6 +58,27 @@ def test_a_batch_is_written_as_its_vector() -> None:
     asks = wire.WANTS_SEQ | wire.WANTS_ANSWER
     entries = [wire.entry(wire.EVENT, asks, b"", b"\1\2"), wire.entry(wire.EVENT, asks | wire.HAS_EFFECT, held, b"\3")]
     assert wire.batch(LOOP, 0xABCD, 11, 5, 4, 12, entries).hex() == data.hex()
+    entries = [
+        wire.entry(wire.EVENT, 0, b"", b"\1", TRACE),
+        wire.entry(wire.EVENT, asks, b"", b"\2", TRACE),
+        wire.entry(wire.EVENT, wire.LAST | wire.HAS_EFFECT, held, b"\3", TRACE),
+    ]
+    assert wire.batch(LOOP, 0xABCD, 11, 5, 4, 14, entries).hex() == VECTORS["peer: batch in a trace"].hex()
+
+
+def test_a_grant_keeps_its_trace_and_one_that_names_nothing_is_malformed() -> None:
+    data = OF_REDUCERS["reducer: commands in a trace"]
+    commands = wire.read(data)[1]
+    assert isinstance(commands, wire.Commands)
+    [grant, _] = commands.commands
+    assert isinstance(grant, wire.Grant)
+    assert (grant.trace, grant.is_resumed, grant.request) == (TRACE, True, b"\1\2\3")
+    at = data.index(TRACE)
+    for cut in (slice(at, at + 16), slice(at + 16, at + 24), slice(at + 24, at + 25)):
+        wrong = bytearray(data)
+        wrong[cut] = bytes(cut.stop - cut.start)
+        with pytest.raises(wire.Malformed):
+            wire.read(bytes(wrong))
 
 
 @pytest.mark.parametrize("name", OF_REDUCERS)

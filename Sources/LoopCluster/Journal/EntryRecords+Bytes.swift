@@ -14,6 +14,8 @@ struct RecordFlags {
     static let isLastEvent: UInt8 = 8
     /// Only in an event record.
     static let wantsAnswer: UInt8 = 16
+    /// Only in an event record.
+    static let trace: UInt8 = 32
     /// Only in a quarantine record.
     static let isLast: UInt8 = 4
     static let entry: UInt8 = 1
@@ -30,22 +32,24 @@ extension EventRecord {
             if isOfTimer, let effect { return writeOfTimer(effect, to: &output) }
             if let run { return ScheduleBytes.write(self, run, to: &output) }
         }
-        output.fields(.event, and: bytes.count) {
+        output.fields(.event, and: bytes.count + (trace == nil ? 0 : TraceContext.byteCount)) {
             $0.append(
                 RecordFlags.of(effect, attempt) | (wantsSeq ? RecordFlags.wantsSeq : 0)
-                    | (isLast ? RecordFlags.isLastEvent : 0) | (wantsAnswer ? RecordFlags.wantsAnswer : 0))
+                    | (isLast ? RecordFlags.isLastEvent : 0) | (wantsAnswer ? RecordFlags.wantsAnswer : 0)
+                    | (trace == nil ? 0 : RecordFlags.trace))
             $0.varint(seq.value)
             $0.time(time)
             $0.varint(session.value)
             $0.varint(number)
             $0.owner(effect, attempt)
+            if let trace { $0.append(trace) }
             $0.varint(UInt64(bytes.count))
             $0.append(bytes.span)
         }
     }
 
     init(from reader: inout ByteReader) throws(WireError) {
-        let flags = try reader.flags(max: 31)
+        let flags = try reader.flags(max: 63)
         seq = Seq(try reader.varint())
         time = try reader.time()
         session = try reader.session()
@@ -54,6 +58,7 @@ extension EventRecord {
         wantsSeq = flags & RecordFlags.wantsSeq != 0
         isLast = flags & RecordFlags.isLastEvent != 0
         wantsAnswer = flags & RecordFlags.wantsAnswer != 0
+        trace = flags & RecordFlags.trace != 0 ? try reader.trace() : nil
         bytes = try reader.shortPrefixed()
         if isOfTimer { throw .malformed(what: "a last event of no session", offset: reader.position) }
     }

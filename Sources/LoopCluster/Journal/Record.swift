@@ -226,6 +226,8 @@ package struct EventRecord: Equatable, Sendable {
     package var wantsAnswer: Bool
     /// Whether the effect's body ended with the event. The effect is then completed, if it is still live after the event.
     package var isLast: Bool
+    /// The place of the event in a trace, or nil if it is in none. That of a timer's event is known from its timer.
+    package var trace: TraceContext?
     /// The event's bytes as received.
     package var bytes: ArraySlice<UInt8>
     /// The schedule's run that made the event, or nil if none did.
@@ -234,7 +236,8 @@ package struct EventRecord: Equatable, Sendable {
     /// Creates a record from its parts.
     package init(
         seq: Seq, time: WallTime, session: SessionID, number: UInt64, effect: EffectID?, attempt: Attempt,
-        wantsSeq: Bool, isLast: Bool = false, wantsAnswer: Bool = false, bytes: ArraySlice<UInt8>
+        wantsSeq: Bool, isLast: Bool = false, wantsAnswer: Bool = false, trace: TraceContext? = nil,
+        bytes: ArraySlice<UInt8>
     ) {
         self.isLast = isLast
         self.wantsAnswer = wantsAnswer
@@ -245,6 +248,7 @@ package struct EventRecord: Equatable, Sendable {
         self.effect = effect
         self.attempt = attempt
         self.wantsSeq = wantsSeq
+        self.trace = trace
         self.bytes = bytes
     }
 }

@@ -48,7 +48,8 @@ extension ReducerMachine {
             }
             let judgement = early.isEmpty ? judge(head, of: session) : early[offset]
             let origin = EntryNumber(session: session, number: number)
-            guard consume(head, batch.entries.payload(of: head), origin, judgement) else {
+            let trace = head.hasTrace ? batch.entries.trace(of: head) : nil
+            guard consume(head, batch.entries.payload(of: head), trace, origin, judgement) else {
                 putOff(batch, from: offset)
                 break entries
             }
@@ -85,7 +86,8 @@ extension ReducerMachine {
     /// Consumes an entry.
     /// - Returns: whether it was consumed. If not, nothing has changed, and it must wait for its own turn.
     private mutating func consume(
-        _ entry: EntryHead, _ payload: ArraySlice<UInt8>, _ origin: EntryNumber, _ judgement: Judgement
+        _ entry: EntryHead, _ payload: ArraySlice<UInt8>, _ trace: TraceContext?, _ origin: EntryNumber,
+        _ judgement: Judgement
     ) -> Bool {
         // `fail` examines a failure that applies.
         if poison.isWatching, entry.kind != .failed || !judgement.applies {
@@ -104,7 +106,7 @@ extension ReducerMachine {
             skip(entry, origin)
         case (.refused(let reason), _): return refuse(entry, origin, reason)
         case (.applies(let place), .event):
-            guard apply(entry, payload, origin, at: place) else { return false }
+            guard apply(entry, payload, trace, origin, at: place) else { return false }
             // The end takes effect before the next event, even in the same batch.
             if !breaks(.endsTakeEffectAtOnce) { noticeOutcome() }
         case (.applies(let place), .completed):
@@ -189,7 +191,8 @@ extension ReducerMachine {
     /// - Parameter place: the place of the event's effect.
     /// - Returns: false if nothing has changed and the event must wait for its own turn.
     private mutating func apply(
-        _ entry: EntryHead, _ payload: consuming ArraySlice<UInt8>, _ origin: EntryNumber, at place: Int?
+        _ entry: EntryHead, _ payload: consuming ArraySlice<UInt8>, _ trace: TraceContext?, _ origin: EntryNumber,
+        at place: Int?
     ) -> Bool {
         if payload.count > context.configuration.eventBytesMax { return refuse(entry, origin, .tooLarge, at: place) }
         if entry.wantsAnswer, journaled.keepsTooManyAnswers(of: origin.session) {
@@ -207,7 +210,7 @@ extension ReducerMachine {
             seq: journaled.seq.next, time: context.eventTime(after: journaled.time), session: origin.session,
             number: origin.number,
             effect: entry.effectIfAny, attempt: entry.attempt, wantsSeq: entry.wantsSeq, isLast: entry.isLast,
-            wantsAnswer: entry.wantsAnswer, bytes: payload)
+            wantsAnswer: entry.wantsAnswer, trace: trace, bytes: payload)
         guard apply(record) else {
             return refuseUndecodable(entry, record.bytes, from: nil, origin, at: place)
         }
@@ -230,8 +233,10 @@ extension ReducerMachine {
     /// - Returns: whether the record's bytes are an event. If not, nothing has changed.
     mutating func apply(_ record: EventRecord) -> Bool {
         let before = context.configuration.checksPurity ? journaled.loopState : nil
+        let trace = journaled.trace(of: record)
         guard let changes = journaled.take(record) else { return false }
         turn.records.append(record)
+        if let trace { turn.traced.append(TracedEvent(record, in: trace)) }
         for index in changes.indices { follow(changes[index], ended: record.isLast ? record.attempt : .none) }
         if !changes.isEmpty { journaled.keepSpace(of: changes) }
         if record.isOfTimer, let timer = record.effect { countCompleted(timer, by: .none) }

@@ -24,7 +24,7 @@ extension ReducerMachine {
             let watermark = journaled.sessions[session]?.watermark
         else { return }
         let parts = admission.members[at: index].inbox.assignments(
-            of: dispatch.grants(of: session, admission.members, journaled.effects), watermark: watermark,
+            of: dispatch.grants(of: session, admission.members, journaled), watermark: watermark,
             bytesMax: context.configuration.payloadBytesMax, takesNumber: !breaks(.assignmentsTakeANumber))
         for part in parts { turn.reply(part, to: admission.members[at: index].route, session: session) }
     }

@@ -244,7 +244,7 @@ package struct ReducerMachine: Sendable {
             historyLost: phase.loss,
             released: Released(
                 messages: turn.messages, backgroundJobs: turn.backgroundJobs, journalRequests: turn.journalRequests,
-                news: turn.news),
+                news: turn.news, traced: turn.traced),
             survivors: survivors)
     }
 

@@ -176,6 +176,24 @@ extension JournaledState {
         }
     }
 
+    // MARK: Traces
+
+    func writeTraces(to writer: inout ByteWriter) {
+        writer.u32(UInt32(traces.count))
+        for (id, trace) in traces.sorted(by: { $0.key < $1.key }) {
+            writer.effect(id)
+            writer.trace(trace)
+        }
+    }
+
+    mutating func readTraces(from reader: inout ByteReader) throws(WireError) {
+        for _ in 0..<(try reader.count(bytesEach: 16 + TraceContext.byteCount)) {
+            let id = try reader.effect()
+            guard effects[id] != nil else { throw .malformed(what: "a trace of no effect", offset: reader.position) }
+            traces[id] = try reader.trace()
+        }
+    }
+
     // MARK: Entries that were set aside
 
     func writeQuarantine(to writer: inout ByteWriter) {

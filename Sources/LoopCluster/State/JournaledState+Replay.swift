@@ -158,13 +158,20 @@ extension JournaledState {
             stand(run.schedule, at: run.next, run.plan, ran: run.due)
         }
         if let effect = record.effect { void(effect, before: record.attempt) }
-        let live = changes.isEmpty ? [] : takeChanges()
+        let live = changes.isEmpty ? [] : takeChanges(in: trace(of: record)?.applied(at: record.seq))
         if let effect = record.effect, record.isLast,
             !(record.isOfTimer && brokenRules.contains(.firedTimersAreCompleted))
         {
             complete(effect)
         }
         return live
+    }
+
+    /// The place of an event in a trace, or nil if it is in none. A timer's event is where the timer is, as long as that is live.
+    func trace(of record: EventRecord) -> TraceContext? {
+        if let trace = record.trace { return trace }
+        guard !traces.isEmpty, record.isOfTimer, let timer = record.effect else { return nil }
+        return traces[timer]
     }
 
     /// Completes an effect whose body has returned.
@@ -182,7 +189,8 @@ extension JournaledState {
     }
 
     /// Applies the changes of the queries to the live effects.
-    mutating func takeChanges() -> [LiveChange] {
+    /// - Parameter trace: the place of the transition in a trace, or nil if it is in none. The effects that start get it.
+    mutating func takeChanges(in trace: TraceContext? = nil) -> [LiveChange] {
         // The memory of the last changes is used again.
         var live: [LiveChange] = []
         swap(&live, &self.live)
@@ -202,6 +210,7 @@ extension JournaledState {
                         request: feedback?.encode(request), version: seq, group: feedback?.group?(request), floor: floor
                     ),
                     forKey: id)
+                if let trace { traces[id] = trace }
                 live.append(LiveChange(.started, id, at: place))
             case .update(let id, let request):
                 let place = effects.index(forKey: id)
@@ -227,6 +236,7 @@ extension JournaledState {
             case .cancel(let id):
                 let place = effects.index(forKey: id)
                 if let place { effects.drop(at: place, id.mixed) }
+                if !traces.isEmpty { traces[id] = nil }
                 live.append(LiveChange(.cancelled, id, at: place))
             }
         }

@@ -19,7 +19,8 @@ import LoopWire
 /// | 4 + 8 each | sessions with an entry that belonged to no effect, by number: session u64 |
 /// | 4 + 40 each | sessions that belong to a key, by number: session u64, the key's 32 bytes |
 /// | 4 + … | sessions that keep answers, by number: session u64, their answers as in an acknowledgement |
-/// | 4 + 30 each | the status of schedules, by number: feedback u32, next i64, last (flag, i64), whether it is paused u8, plan u64; in format 6 |
+/// | 4 + 30 each | the status of schedules, by number: feedback u32, next i64, last (flag, i64), whether it is paused u8, plan u64; from format 6 on |
+/// | 4 + 41 each | live effects that are in a trace, by effect: effect, trace context (25); in format 7 |
 ///
 /// Equal states give equal bytes; only the notable outcomes and the answers may differ, because forgetting them is not journaled.
 extension JournaledState {
@@ -29,7 +30,8 @@ extension JournaledState {
         guard foreign == nil else { throw .notTakenOver }
         return try SnapshotHeader(
             loop: loop.name, history: history, position: position, seq: seq, fingerprint: loop.fingerprint.value,
-            schema: loop.schema, initial: loop.initialHash, hasSchedules: !schedules.isEmpty
+            schema: loop.schema, initial: loop.initialHash,
+            parts: !traces.isEmpty ? .traces : !schedules.isEmpty ? .schedules : .least
         ).document(bodyBytes: digestedBytes) { (body) throws(SnapshotError) in
             do {
                 try loopState.withEncodedState { state in
@@ -55,7 +57,8 @@ extension JournaledState {
             writeSenders(to: &body)
             writeOwners(to: &body)
             writeAnswers(to: &body)
-            if !schedules.isEmpty { writeSchedules(to: &body) }
+            if !schedules.isEmpty || !traces.isEmpty { writeSchedules(to: &body) }
+            if !traces.isEmpty { writeTraces(to: &body) }
         }
     }
 
@@ -155,7 +158,8 @@ extension JournaledState {
         try readSenders(from: &reader)
         try readOwners(from: &reader)
         try readAnswers(from: &reader)
-        if header.hasSchedules { try readSchedules(from: &reader) }
+        if header.parts >= .schedules { try readSchedules(from: &reader) }
+        if header.parts >= .traces { try readTraces(from: &reader) }
         return memories
     }
 }
@@ -229,6 +233,7 @@ extension JournaledState {
         compare("feedbacks") { $0.writeFeedbacks(to: &$1) }
         compare("quarantine") { $0.writeQuarantine(to: &$1) }
         compare("schedules") { $0.writeSchedules(to: &$1) }
+        compare("traces of effects") { $0.writeTraces(to: &$1) }
         return names
     }
 }

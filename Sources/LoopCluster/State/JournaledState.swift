@@ -28,6 +28,8 @@ package struct JournaledState: Sendable {
     package internal(set) var seq = Seq.initial
     package internal(set) var time = WallTime(milliseconds: 0)
     package internal(set) var effects = HashTable<EffectID, LiveEffect>()
+    /// The places in traces of the transitions that have asked for live effects, of those that are in a trace. No hash has them.
+    package internal(set) var traces: [EffectID: TraceContext] = [:]
     package internal(set) var sessions = HashTable<SessionID, SessionRecord>()
     /// The newest session of each peer, while it exists.
     package internal(set) var sessionByPeer: [PeerID: SessionID] = [:]

@@ -6,7 +6,7 @@ package import LoopWire
 /// | bytes | field |
 /// |---|---|
 /// | 8 | "LOOPSNAP" |
-/// | 2 | format version u16: 6 if there are schedules, else 5 |
+/// | 2 | format version u16: 7 if effects are in traces, else 6 if there are schedules, else 5 |
 /// | 4 + n | loop name |
 /// | 8 | history u64 |
 /// | 8 | position u64 of the last record that it covers |
@@ -18,9 +18,7 @@ package import LoopWire
 ///
 /// The body follows, then 8 bytes: the FNV-1a hash (64 bits) of everything before them. All numbers are little-endian.
 package struct SnapshotHeader: Equatable, Sendable {
-    package static var formatVersion: UInt16 { 6 }
-    /// The format of loops without schedules.
-    private static var formatWithoutSchedules: UInt16 { 5 }
+    package static var formatVersion: UInt16 { Parts.traces.rawValue }
     private static var magic: [UInt8] { Array("LOOPSNAP".utf8) }
     private static var checksumBytes: Int { 8 }
 
@@ -31,8 +29,17 @@ package struct SnapshotHeader: Equatable, Sendable {
     package var fingerprint: UInt64
     package var schema: UInt64
     package var initial: UInt64
-    /// Whether the body ends with schedules.
-    fileprivate(set) var hasSchedules = false
+    /// How the body ends.
+    fileprivate(set) var parts = Parts.least
+
+    /// How a body ends. The raw values are versions of the format, each of which adds a part to those of the one before.
+    enum Parts: UInt16, Comparable, Sendable {
+        case least = 5
+        case schedules = 6
+        case traces = 7
+
+        static func < (a: Parts, b: Parts) -> Bool { a.rawValue < b.rawValue }
+    }
 
     /// The whole document, in one chunk of memory.
     /// - Parameters:
@@ -43,7 +50,7 @@ package struct SnapshotHeader: Equatable, Sendable {
     ) throws(Failure) -> [UInt8] {
         var writer = ByteWriter(capacity: bodyBytes + bodyBytes / 8 + loop.utf8.count + 128)
         writer.append(bytes: Self.magic)
-        writer.u16(hasSchedules ? Self.formatVersion : Self.formatWithoutSchedules)
+        writer.u16(parts.rawValue)
         writer.string(loop)
         writer.u64(history.value)
         writer.u64(position)
@@ -76,14 +83,14 @@ package struct SnapshotHeader: Equatable, Sendable {
             var reader = ByteReader(content.dropFirst(magic.count))
             let version = try reader.u16()
             guard version <= formatVersion else { throw SnapshotError.newerFormat(version) }
-            guard version >= formatWithoutSchedules else {
+            guard let parts = Parts(rawValue: version) else {
                 throw SnapshotError.corrupt("its format is \(version), which no release has written")
             }
             var header = SnapshotHeader(
                 loop: try reader.string(), history: History(try reader.u64()), position: try reader.u64(),
                 seq: Seq(try reader.u64()), fingerprint: try reader.u64(), schema: try reader.u64(),
                 initial: try reader.u64())
-            header.hasSchedules = version == formatVersion
+            header.parts = parts
             guard try reader.u64() == UInt64(reader.remaining) else {
                 throw SnapshotError.corrupt("it is not as long as it says")
             }

@@ -7,6 +7,8 @@ final class EffectBody: Sendable, EffectSource {
     let grant: Grant
     /// When the grant arrived.
     let grantedAt: MonotonicTime
+    /// The place of the attempt in a trace, or nil if it is in none.
+    let trace: TraceContext?
     /// The history whose journal named the effect. Another life of the loop uses these names again.
     private let history: History
     private let effects: any FeedbackEffects
@@ -21,6 +23,7 @@ final class EffectBody: Sendable, EffectSource {
         _ grant: Grant, _ effects: any FeedbackEffects, in history: History, to gate: OutboxGate, at now: MonotonicTime
     ) {
         self.grant = grant
+        trace = grant.trace.map { gate.tracer?.place(in: $0) ?? $0 }
         grantedAt = now
         self.effects = effects
         self.history = history
@@ -37,7 +40,11 @@ final class EffectBody: Sendable, EffectSource {
     var hasNotWaited: Bool? { runner.load().map { $0.isBusy(with: self) } }
 
     nonisolated(nonsending) func run() async {
-        await effects.run(self)
+        if let trace {
+            await TraceContext.$current.withValue(trace) { await effects.run(self) }
+        } else {
+            await effects.run(self)
+        }
         finishRequests()
     }
 
@@ -80,7 +87,7 @@ final class EffectBody: Sendable, EffectSource {
         try await gate.send(
             Entry(
                 kind: .event, effect: grant.effect, attempt: grant.attempt, payload: payload[...], wantsSeq: wantsSeq,
-                isLast: isLast)
+                isLast: isLast, trace: trace.map { TraceContext.current ?? $0 })
         ).state.seq
     }
 

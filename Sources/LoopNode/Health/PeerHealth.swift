@@ -35,9 +35,22 @@ final class PeerBoard: HealthSource {
     private let content: Locked<Contents>
     private let wakeup: Wakeup
     private let loop: String
+    private let tracer: Tracer?
 
-    /// - Parameter wakeup: lets the peer's thread take a turn.
-    init(loop: String, wakeup: Wakeup) {
+    /// How an attempt has ended whose end is an entry of this kind.
+    static func outcome(of kind: Entry.Kind) -> String {
+        switch kind {
+        case .event, .completed: "completed"
+        case .failed: "failed"
+        case .released: "released"
+        }
+    }
+
+    /// - Parameters:
+    ///   - wakeup: lets the peer's thread take a turn.
+    ///   - tracer: records the peer's spans, or nil if none are recorded.
+    init(loop: String, wakeup: Wakeup, tracer: Tracer? = nil) {
+        self.tracer = tracer
         content = Locked(Contents())
         self.wakeup = wakeup
         self.loop = loop
@@ -112,6 +125,7 @@ final class PeerBoard: HealthSource {
                 contents.runs),
             .histogram(
                 "loop_send_seconds", "How long it took until the outcomes of sent entries were known.", contents.sends),
+            Tracer.metrics(of: tracer),
         ]
     }
 }

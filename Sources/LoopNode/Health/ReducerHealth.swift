@@ -11,10 +11,12 @@ final class ReducerHealth: HealthSource {
     private let loop: String
     /// The journal's name, without credentials.
     private let journal: String
+    private let tracer: Tracer?
     /// The history that was known last. While the journal cannot be used, the status has none.
     private let history = Locked<String?>(nil)
 
-    init(_ desk: StatusDesk, _ meter: ReducerMeter, loop: String, journal: String) {
+    init(_ desk: StatusDesk, _ meter: ReducerMeter, loop: String, journal: String, tracer: Tracer?) {
+        self.tracer = tracer
         self.desk = desk
         self.meter = meter
         self.loop = loop
@@ -120,6 +122,7 @@ final class ReducerHealth: HealthSource {
             .gauge(
                 "loop_snapshot_age_seconds", "The age of the newest snapshot that this process has written.",
                 figures.snapshotAt.map { (now - $0) / .seconds(1) }),
+            Tracer.metrics(of: tracer),
         ]
         return families
     }

@@ -96,6 +96,8 @@ package enum LogKind: String, CaseIterable, Codable, Sendable {
     case unsettled
     /// Something was found when an outbox file was opened.
     case outbox
+    /// Spans of traces could not be exported.
+    case tracesDropped
 
     // Programs.
 
@@ -112,7 +114,7 @@ package enum LogKind: String, CaseIterable, Codable, Sendable {
         case .insecure, .noThread, .lost, .idle, .unserved, .clockBehind, .notAllowed, .subscriptionRefused,
             .connectionsFull, .malformedFrame, .effectFailed, .undecodable, .poolBlocked, .waiting, .keptWaiting,
             .historyChanged,
-            .badAddress, .diverged:
+            .badAddress, .diverged, .tracesDropped:
             .warning
         case .crashed, .journalFailed, .historyBegun, .snapshotFailed, .parked, .quarantined, .impure, .runLeftOut,
             .connectionEnded, .unsettled, .failed:

@@ -25,7 +25,8 @@ public enum EffectProgram {
     {
         let node = OptionGroup(
             "Worker",
-            AddressOptions.all + [capacity, groups, nodeName, stopLimit, connectTimeout] + HealthOptions.all)
+            AddressOptions.all + [capacity, groups, nodeName, stopLimit, connectTimeout] + HealthOptions.all
+                + TraceOptions.all)
         return NodeProgram(
             name, abstract: "Run effects of a loop for its reducer, which may start later.",
             discussion: """
@@ -42,6 +43,7 @@ public enum EffectProgram {
             configuration.stopLimit = arguments[stopLimit]
             configuration.connectTimeout = arguments[connectTimeout] > .zero ? arguments[connectTimeout] : nil
             configuration.health = try arguments.health
+            configuration.traces = try arguments.traces
             configuration.serviceManager = ServiceManager(environment: ProcessEnvironment.current)
             configuration.log = arguments.log
             _ = try await loop.runWorker(configuration, signals)

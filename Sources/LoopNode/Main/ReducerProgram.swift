@@ -93,7 +93,7 @@ public enum ReducerProgram {
                 bind, keys, insecure, silenceLimit, localCapacity, sessionsMax, sessionsPerKey, connectionsMax,
                 connectionsPerSecond, advertise, reducers, AddressOptions.key, AddressOptions.reducerKey,
                 json,
-            ] + HealthOptions.all)
+            ] + HealthOptions.all + TraceOptions.all)
         let keeping = OptionGroup(
             "Journal",
             [
@@ -133,6 +133,7 @@ public enum ReducerProgram {
             configuration.machine.checksPurity = arguments[checkPurity]
             configuration.snapshotInterval = UInt64(arguments[snapshotEvery])
             configuration.health = try arguments.health
+            configuration.traces = try arguments.traces
             configuration.serviceManager = ServiceManager(environment: ProcessEnvironment.current)
             configuration.log = arguments.log
             let file = arguments[json]

@@ -24,6 +24,8 @@ public struct EffectNodeConfiguration: Sendable {
     public var connectTimeout: Duration?
     /// Where it answers requests about its health and its metrics over HTTP, or nil for nowhere.
     public var health: HealthEndpoint?
+    /// Where it sends the spans of traces, or nil to record none. Contexts go on either way.
+    public var traces: TraceExport?
     /// The service manager that is told how it is, or nil for none. The programs set it; a node in another program leaves this to
     /// that program.
     package var serviceManager: ServiceManager?
@@ -72,7 +74,9 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
         self.configuration = configuration
         reducer = try configuration.reducer.orStandard()
         do {
-            gate = try OutboxGate(capacity: configuration.capacity)
+            gate = try OutboxGate(
+                capacity: configuration.capacity,
+                tracer: configuration.traces.map { Tracer($0, loop: Definition.name, role: "worker") })
         } catch {
             throw .system("\(error)")
         }
@@ -102,10 +106,12 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
             defer { executor?.end() }
             let effects = DefinitionEffects(definition, coder: CBORCoder(), on: executor)
             let isWatched = configuration.health != nil || configuration.serviceManager != nil
-            let board = isWatched ? PeerBoard(loop: Definition.name, wakeup: gate.wakeup) : nil
+            let board = isWatched ? PeerBoard(loop: Definition.name, wakeup: gate.wakeup, tracer: gate.tracer) : nil
             let driver = PeerDriver(configuration: peer, effects: effects, gate: gate, board: board, at: now)
             let name = configuration.name.isEmpty ? "\(peer.peer)" : configuration.name
             let log = NodeLog(name: "worker \(name)", configuration.log)
+            try gate.tracer?.start(log)
+            defer { gate.tracer?.stop() }
             let health = try configuration.health.flatMap { endpoint throws(NodeError) in
                 try board.map { board throws(NodeError) in try HealthServer(endpoint, board, log) }
             }

@@ -100,6 +100,8 @@ final class OutboxGate: Sendable {
     }
 
     private let state: Locked<State>
+    /// Records the spans of what is sent, or nil if none are recorded.
+    let tracer: Tracer?
     let wakeup: Wakeup
     let killSwitch = KillSwitch()
 
@@ -107,16 +109,18 @@ final class OutboxGate: Sendable {
     ///   - countMax: how many entries may be posted or in the outbox before senders wait.
     ///   - bytesMax: how many bytes these entries may have.
     ///   - keeps: whether an event is accepted only once it is on disk.
+    ///   - tracer: records the spans of what is sent, or nil to record none.
     /// - Throws: if no descriptors are free.
-    init(countMax: Int, bytesMax: Int, keeps: Bool = false) throws(SystemError) {
+    init(countMax: Int, bytesMax: Int, keeps: Bool = false, tracer: Tracer? = nil) throws(SystemError) {
+        self.tracer = tracer
         state = Locked(State(countMax: countMax, bytesMax: bytesMax, keeps: keeps))
         wakeup = try Wakeup()
     }
 
     /// Creates the gate of a peer that may have this many effects. The entries of all of them can wait for their outcomes while the
     /// next effects run.
-    convenience init(capacity: Int, keeps: Bool = false) throws(SystemError) {
-        try self.init(countMax: 4096 + 2 * capacity, bytesMax: 16 << 20, keeps: keeps)
+    convenience init(capacity: Int, keeps: Bool = false, tracer: Tracer? = nil) throws(SystemError) {
+        try self.init(countMax: 4096 + 2 * capacity, bytesMax: 16 << 20, keeps: keeps, tracer: tracer)
     }
 
     /// Becomes readable when there is something to take.
@@ -148,6 +152,19 @@ final class OutboxGate: Sendable {
     /// - Throws: why the event was not accepted or, if it wants its seq, not applied.
     @discardableResult @inline(__always)
     nonisolated(nonsending) func send(_ event: Entry) async throws(SendRefusal) -> Settlement {
+        guard let tracer else { return try await sendUntraced(event) }
+        var event = event
+        event.trace = tracer.beginSend(in: event.trace)
+        do throws(SendRefusal) {
+            return try await sendUntraced(event)
+        } catch {
+            if let trace = event.trace { tracer.endSend(trace, refusal: error.reason) }
+            throw error
+        }
+    }
+
+    @inline(__always)
+    private nonisolated(nonsending) func sendUntraced(_ event: Entry) async throws(SendRefusal) -> Settlement {
         if event.effect != nil, Task.isCancelled { throw SendRefusal(.cancelled) }
         switch try post(event) {
         case .posted: return .accepted

@@ -19,6 +19,8 @@ struct PeerDriver {
     private var confirmations = HashTable<UInt64, UInt64>()
     /// Entries without a known outcome that were taken together: the number of the last one, how many they are, and when that was.
     private var underWay: [(last: UInt64, count: UInt64, takenAt: MonotonicTime)] = []
+    /// The entries without a known outcome whose spans are recorded, by ascending numbers.
+    private var traced: [(number: UInt64, trace: TraceContext)] = []
     /// The results for waiting senders, which they get at the end of the turn.
     private var results: [(ticket: UInt64, result: Result<Settlement, SendRefusal>)] = []
     /// Why nothing is accepted any more from the end of the turn on.
@@ -82,6 +84,7 @@ struct PeerDriver {
         if board != nil, machine.lastNumber > last {
             underWay.append((machine.lastNumber, machine.lastNumber - last, now))
         }
+        if let tracer = gate.tracer { noteTraced(acceptance, tracer, at: now) }
         for (effect, attempt) in acceptance.ended { forget(effect, attempt, at: now) }
         for (_, progress) in posted.progress { machine.report(progress) }
         for (index, ticket) in posted.waiters {
@@ -104,12 +107,57 @@ struct PeerDriver {
         gate.report(outboxCount: outbox.count, outboxBytes: outbox.byteCount)
     }
 
+    /// Takes note of the posted entries that are in a trace, and ends the spans of the attempts whose ends were posted.
+    private mutating func noteTraced(_ acceptance: Acceptance, _ tracer: Tracer, at now: MonotonicTime) {
+        guard !posted.run.isPlain else { return }
+        for index in posted.run.indices {
+            let head = posted.run.head(at: index)
+            if let trace = posted.run.trace(of: head) {
+                switch acceptance[index] {
+                case .success(let number): traced.append((number, trace))
+                case .failure(let refusal): tracer.endSend(trace, refusal: refusal.reason)
+                }
+            }
+            guard head.endsTheBody, let effect = head.effectIfAny, let body = bodies[effect],
+                body.grant.attempt == head.attempt
+            else { continue }
+            record(body, tracer, at: now, outcome: PeerBoard.outcome(of: head.kind))
+        }
+    }
+
+    /// Records the span of an attempt that has ended.
+    private func record(_ body: EffectBody, _ tracer: Tracer, at now: MonotonicTime, outcome: String) {
+        guard let trace = body.trace else { return }
+        tracer.record(
+            Span(
+                attempt: body.grant, machine.feedbackName(of: body.grant.effect) ?? "", in: trace, of: loopName,
+                began: body.grantedAt, ended: now, outcome: outcome))
+    }
+
+    /// Ends the spans of the entries whose outcomes are known.
+    private mutating func endTraced() {
+        guard let tracer = gate.tracer, !traced.isEmpty else { return }
+        let settled = traced.prefix { $0.number <= machine.settledNumber }
+        for (_, trace) in settled { tracer.endSend(trace) }
+        traced.removeFirst(settled.count)
+    }
+
+    /// Ends the span of an entry, if it has one.
+    private mutating func endTraced(_ number: UInt64, _ outcome: EntryOutcome) {
+        guard let tracer = gate.tracer, let index = traced.firstIndex(where: { $0.number == number }) else { return }
+        let trace = traced.remove(at: index).trace
+        switch outcome {
+        case .applied(let seq): tracer.endSend(trace, seq: seq)
+        case .refused(let reason): tracer.endSend(trace, refusal: reason)
+        }
+    }
+
     /// Counts the attempts whose ends were posted.
     private func countEnds(on board: PeerBoard) {
         for entry in posted.run where entry.kind != .event || entry.isLast {
             let ended = PeerBoard.Ended(
                 feedback: entry.effect.flatMap { machine.feedbackName(of: $0) } ?? "",
-                outcome: entry.kind == .failed ? "failed" : entry.kind == .released ? "released" : "completed")
+                outcome: PeerBoard.outcome(of: entry.kind))
             board.note { $0.attempts[ended, default: 0] += 1 }
         }
     }
@@ -137,6 +185,7 @@ struct PeerDriver {
         }
         recovered?.settle(upTo: machine.settledNumber)
         noteSettled(at: now)
+        endTraced()
         return rest
     }
 
@@ -171,7 +220,10 @@ struct PeerDriver {
         case .run(let grant): run(grant, at: now, log)
         case .update(let effect, let attempt, let request):
             if let body = bodies[effect], body.grant.attempt == attempt { body.update(request) }
-        case .stop(let effect, let attempt): forget(effect, attempt, at: now)?.cancel()
+        case .stop(let effect, let attempt):
+            guard let body = forget(effect, attempt, at: now) else { break }
+            if let tracer = gate.tracer { record(body, tracer, at: now, outcome: "stopped") }
+            body.cancel()
         case .settled(let number, let outcome, let detail): settle(number, outcome, detail: detail)
         case .answered(let number, let seq, let answer): settle(number, .applied(seq), answer)
         case .hasSpace: break
@@ -208,6 +260,7 @@ struct PeerDriver {
         _ number: UInt64, _ outcome: EntryOutcome, _ answer: EntryAnswer? = nil, detail: String = ""
     ) {
         recovered?.settle(number, RecoveredEvent.Outcome(outcome, detail))
+        endTraced(number, outcome)
         guard let ticket = confirmations.removeValue(forKey: number) else { return }
         switch outcome {
         case .applied(let seq):

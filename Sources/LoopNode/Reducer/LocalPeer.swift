@@ -12,7 +12,7 @@ struct LocalPeer {
 
     init<Definition: LoopDefinition>(
         _ definition: Definition, capacity: Int, fingerprint: UInt64, continuing stream: PeerStream?,
-        at now: MonotonicTime
+        tracer: Tracer?, at now: MonotonicTime
     ) throws {
         let configuration = PeerConfiguration(
             peer: .local, loop: Definition.name, schema: UInt64(Definition.schema), fingerprint: fingerprint,
@@ -20,7 +20,7 @@ struct LocalPeer {
         driver = PeerDriver(
             configuration: configuration, continuing: stream,
             effects: DefinitionEffects(definition, coder: CBORCoder()),
-            gate: try OutboxGate(capacity: capacity), at: now)
+            gate: try OutboxGate(capacity: capacity, tracer: tracer), at: now)
     }
 
     var peer: PeerID { driver.machine.configuration.peer }

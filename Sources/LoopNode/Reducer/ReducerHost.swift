@@ -69,7 +69,8 @@ final class ReducerHost<Definition: LoopDefinition> {
         }
         let meter = ReducerMeter()
         let source = ReducerHealth(
-            desk, meter, loop: Definition.name, journal: configuration.journal.name(Definition.name))
+            desk, meter, loop: Definition.name, journal: configuration.journal.name(Definition.name),
+            tracer: configuration.tracer)
         self.meter = meter
         health = try configuration.health.map { endpoint throws(NodeError) in try HealthServer(endpoint, source, log) }
         notice = try configuration.serviceManager.map { manager throws(NodeError) in

@@ -30,6 +30,7 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
         self.definition = definition
         var configuration = configuration
         configuration.killSwitch = killSwitch
+        configuration.tracer = configuration.traces.map { Tracer($0, loop: Definition.name, role: "reducer") }
         self.configuration = configuration
         do {
             mailbox = try Mailbox()
@@ -46,6 +47,8 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
     func run(onEnd: @escaping @Sendable (Result<Outcome?, any Error>) -> Void) async throws -> Outcome? {
         let (definition, configuration, mailbox, isStopping) = (definition, configuration, mailbox, isStopping)
         return try await NodeThread.run("loop-reducer", stop: { [self] in stop() }, onEnd: onEnd) {
+            try configuration.tracer?.start(NodeLog(name: "reducer \(Definition.name)", configuration.log))
+            defer { configuration.tracer?.stop() }
             do {
                 var shell = try ReducerShell.start(
                     definition, configuration: configuration, mailbox: mailbox,

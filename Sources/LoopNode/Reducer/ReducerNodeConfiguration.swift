@@ -53,6 +53,8 @@ public struct ReducerNodeConfiguration: Sendable {
     public var shutdownGracePeriod = Duration.seconds(2)
     /// Where it answers requests about its health and its metrics over HTTP, or nil for nowhere.
     public var health: HealthEndpoint?
+    /// Where it sends the spans of traces, or nil to record none.
+    public var traces: TraceExport?
     /// The service manager that is told how it is, or nil for none. The programs set it; a node in another program leaves this to
     /// that program.
     package var serviceManager: ServiceManager?
@@ -67,6 +69,8 @@ public struct ReducerNodeConfiguration: Sendable {
     public var log: LogHandler
     /// Set by the node.
     var killSwitch: KillSwitch?
+    /// Set by the node.
+    var tracer: Tracer?
 
     /// A second, in which a healthy reducer renews four times.
     package static let standardLease = Duration.seconds(1)

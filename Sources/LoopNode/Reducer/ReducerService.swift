@@ -16,6 +16,7 @@ final class ReducerService<Definition: LoopDefinition> {
     private let queries: JournalQueries
     private let lookout: Lookout?
     private let meter: ReducerMeter?
+    private let tracer: Tracer?
     var log: NodeLog
     private let durability: Durability
     private let killSwitch: KillSwitch?
@@ -122,7 +123,7 @@ final class ReducerService<Definition: LoopDefinition> {
         if definition.allFeedbacks.contains(where: { $0.placement == .local && $0.makeQuery != nil }) {
             local = try LocalPeer(
                 definition, capacity: configuration.localCapacity, fingerprint: machine.fingerprintValue,
-                continuing: machine.localStream, at: now.monotonic)
+                continuing: machine.localStream, tracer: configuration.tracer, at: now.monotonic)
         }
         self.definition = definition
         self.journal = journal
@@ -143,6 +144,7 @@ final class ReducerService<Definition: LoopDefinition> {
         lookout = host.lookout
         lookout?.forget()
         meter = host.meter
+        tracer = configuration.tracer
         queries = JournalQueries(definition, read: configuration.journal.read, post: post)
     }
 
@@ -234,7 +236,8 @@ final class ReducerService<Definition: LoopDefinition> {
             $0.effects = machine.effectFigures
             $0.database = journal.lease?.database
         }
-        let turn = WaitingTurn(ready, begunAt: now.monotonic, ahead: waiting.count)
+        let turn = WaitingTurn(
+            ready, arrivedAt: arrived.monotonic, begunAt: now.monotonic, ahead: waiting.count)
         // This precedes the append, because the machine's state has these records even if the append fails.
         waiting.append(turn)
         let receipt = try journal.beginAppend(turn.records, through: turn.position)
@@ -290,6 +293,9 @@ final class ReducerService<Definition: LoopDefinition> {
                 }
             }
             let released = machine.release(turn.take(), receipt)
+            for event in released.traced {
+                tracer?.record(Span(applied: event, of: Definition.name, began: turn.arrivedAt, ended: now))
+            }
             // A peer that learns of a fault from the messages finds it in the log.
             for news in released.news { log.tell(news) }
             for outbound in released.messages { try send(outbound, &sockets, at: now) }

@@ -60,6 +60,8 @@ struct TurnOverlap: Equatable {
 final class WaitingTurn {
     /// The position that the journal must have reached before the turn is released.
     let position: UInt64
+    /// When the turn began to read what had arrived.
+    let arrivedAt: MonotonicTime
     /// When its records were given to the journal.
     let begunAt: MonotonicTime
     /// How many turns waited before it.
@@ -68,7 +70,8 @@ final class WaitingTurn {
     let records: RecordLog
     private var ready: Ready?
 
-    init(_ ready: consuming Ready, begunAt: MonotonicTime, ahead: Int) {
+    init(_ ready: consuming Ready, arrivedAt: MonotonicTime, begunAt: MonotonicTime, ahead: Int) {
+        self.arrivedAt = arrivedAt
         position = ready.position
         records = ready.records
         self.begunAt = begunAt

@@ -61,11 +61,12 @@ package final class RemoteConnection: Sendable {
     init(
         loop: String, schema: UInt64, reducer: ReducerAddress, name: String, follower: Follower?, outbox: String? = nil,
         stopLimit: Duration = .seconds(5), connectTimeout: Duration? = nil, health: HealthEndpoint? = nil,
-        logsFailure: Bool = false, context: ZMQContext? = nil, log: LogHandler
+        traces: TraceExport? = nil, logsFailure: Bool = false, context: ZMQContext? = nil, log: LogHandler
     ) throws(NodeError) {
         let opened = Monitor<Result<RecoveredEvents?, NodeError>?>(nil)
         do {
-            let gate = try OutboxGate(capacity: 0, keeps: outbox != nil)
+            let gate = try OutboxGate(
+                capacity: 0, keeps: outbox != nil, tracer: traces.map { Tracer($0, loop: loop, role: "client") })
             self.gate = gate
             let executor = ConnectionExecutor(wakeup: gate.wakeup)
             ownExecutor = executor
@@ -122,7 +123,9 @@ package final class RemoteConnection: Sendable {
     /// - Returns: the state that the event made if `confirmed`, else `.none`.
     @inline(__always)
     package nonisolated(nonsending) func send(_ event: [UInt8], confirmed: Bool) async throws(SendRefusal) -> StateID {
-        try await gate.send(Entry(kind: .event, payload: event[...], wantsSeq: confirmed)).state
+        try await gate.send(
+            Entry(kind: .event, payload: event[...], wantsSeq: confirmed, trace: TraceContext.current)
+        ).state
     }
 
     /// Sends an encoded event, and waits for the definition's answer to it.
@@ -133,7 +136,8 @@ package final class RemoteConnection: Sendable {
     ) async throws(AskError) -> (answer: [UInt8], state: StateID) {
         let settlement: Settlement
         do throws(SendRefusal) {
-            settlement = try await gate.send(Entry(kind: .event, payload: event[...], wantsAnswer: true))
+            settlement = try await gate.send(
+                Entry(kind: .event, payload: event[...], wantsAnswer: true, trace: TraceContext.current))
         } catch {
             throw .refused(error)
         }
@@ -201,7 +205,9 @@ extension RemoteConnection {
                 return
             }
             do {
-                let board = health.map { _ in PeerBoard(loop: loop, wakeup: gate.wakeup) }
+                try gate.tracer?.start(log)
+                defer { gate.tracer?.stop() }
+                let board = health.map { _ in PeerBoard(loop: loop, wakeup: gate.wakeup, tracer: gate.tracer) }
                 let server = try health.flatMap { endpoint throws(NodeError) in
                     try board.map { board throws(NodeError) in try HealthServer(endpoint, board, log) }
                 }

@@ -33,18 +33,20 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     ///   - connectTimeout: how long to wait for the reducer at start, after which the handle fails with `NodeError.noAnswer`.
     ///     If nil, it waits forever. The log says either way what it waits for.
     ///   - health: where the handle answers requests about its health and its metrics over HTTP, or nil for nowhere.
+    ///   - traces: where the handle sends the spans of traces, or nil to record none. Contexts go on either way.
     ///   - context: the context of the sockets, or nil for one of its own.
     ///   - log: receives the events of the log. By default it writes lines to standard error.
     /// - Throws: if the outbox file cannot be used, if `LOOP_REDUCER` is needed and is not an address, or if a system call fails.
     public convenience init(
         _ definition: Definition.Type, reducer: ReducerAddress? = nil, name: String = "",
         updates: StateUpdates = .full, outbox: String? = nil, stopLimit: Duration = .seconds(5),
-        connectTimeout: Duration? = nil, health: HealthEndpoint? = nil, context: ZMQContext? = nil,
-        log: LogHandler = .standardError
+        connectTimeout: Duration? = nil, health: HealthEndpoint? = nil, traces: TraceExport? = nil,
+        context: ZMQContext? = nil, log: LogHandler = .standardError
     ) throws(NodeError) {
         try self.init(
             StateFollower(Definition.State.self), updates.following(), reducer: reducer, name: name, outbox: outbox,
-            stopLimit: stopLimit, connectTimeout: connectTimeout, health: health, context: context, log: log)
+            stopLimit: stopLimit, connectTimeout: connectTimeout, health: health, traces: traces, context: context,
+            log: log)
     }
 
     /// Follows the events, and folds each of them as the reducer does, so that `everyState` has all states. The reducer must
@@ -60,27 +62,28 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     ///   - stopLimit: how long the end of the handle waits for the outcome of what was sent.
     ///   - connectTimeout: how long to wait for the reducer at start, or nil to wait forever.
     ///   - health: where the handle answers requests about its health and its metrics over HTTP, or nil for nowhere.
+    ///   - traces: where the handle sends the spans of traces, or nil to record none. Contexts go on either way.
     ///   - context: the context of the sockets, or nil for one of its own.
     ///   - log: receives the events of the log. By default it writes lines to standard error.
     /// - Throws: if the outbox file cannot be used, if `LOOP_REDUCER` is needed and is not an address, or if a system call fails.
     public convenience init(
         folding definition: Definition, reducer: ReducerAddress? = nil, name: String = "",
         outbox: String? = nil, stopLimit: Duration = .seconds(5), connectTimeout: Duration? = nil,
-        health: HealthEndpoint? = nil, context: ZMQContext? = nil,
+        health: HealthEndpoint? = nil, traces: TraceExport? = nil, context: ZMQContext? = nil,
         log: LogHandler = .standardError
     ) throws(NodeError) {
         let fingerprint = DefinitionFingerprint(of: definition).value
         try self.init(
             StateFollower(folding: definition), Following(.events(fingerprint: fingerprint)), reducer: reducer,
             name: name, outbox: outbox, stopLimit: stopLimit, connectTimeout: connectTimeout, health: health,
-            context: context, log: log
+            traces: traces, context: context, log: log
         )
     }
 
     private init(
         _ follower: StateFollower<Definition.State>, _ following: Following, reducer: ReducerAddress?, name: String,
-        outbox: String?, stopLimit: Duration, connectTimeout: Duration?, health: HealthEndpoint?, context: ZMQContext?,
-        log: LogHandler
+        outbox: String?, stopLimit: Duration, connectTimeout: Duration?, health: HealthEndpoint?, traces: TraceExport?,
+        context: ZMQContext?, log: LogHandler
     ) throws(NodeError) {
         let known = RemoteStates(
             follower, dependsOnTheLast: following.dependsOnTheLast, log: NodeLog(name: "observer", log),
@@ -91,7 +94,8 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
         connection = try RemoteConnection(
             loop: Definition.name, schema: UInt64(Definition.schema), reducer: self.reducer, name: name,
             follower: RemoteConnection.Follower(following: following, take: { known.take($0) }), outbox: outbox,
-            stopLimit: stopLimit, connectTimeout: connectTimeout, health: health, logsFailure: true, context: context,
+            stopLimit: stopLimit, connectTimeout: connectTimeout, health: health, traces: traces, logsFailure: true,
+            context: context,
             log: log)
     }
 

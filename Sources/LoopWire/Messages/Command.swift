@@ -61,7 +61,8 @@ package enum Command: Equatable, Sendable {
 /// | 16 | attempt: epoch u64, count u64 |
 /// | 8 | version u64: the seq that made the request |
 /// | 4 | failures u32: how often the effect has failed before |
-/// | 1 | resumed: 1 = an earlier attempt may have had events applied |
+/// | 1 | flags: 1 = resumed: an earlier attempt may have had events applied, 2 = has a trace context |
+/// | 25 | trace context: trace ID, span ID, flags u8 (only with flag 2) |
 /// | 4 + n | request |
 package struct Grant: Equatable, Sendable {
     /// The effect to run.
@@ -76,10 +77,13 @@ package struct Grant: Equatable, Sendable {
     package var isResumed: Bool
     /// The encoded request, at most ``Wire/requestBytesMax`` bytes.
     package var request: [UInt8]
+    /// The place in a trace of the transition that asked for the effect, or nil if it is in none.
+    package var trace: TraceContext?
 
     /// Creates a grant from its parts.
     package init(
-        effect: EffectID, attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool, request: [UInt8]
+        effect: EffectID, attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool, request: [UInt8],
+        trace: TraceContext? = nil
     ) {
         self.effect = effect
         self.attempt = attempt
@@ -87,27 +91,38 @@ package struct Grant: Equatable, Sendable {
         self.failures = failures
         self.isResumed = isResumed
         self.request = request
+        self.trace = trace
     }
 
     /// The size of the grant in a message.
-    package var byteCount: Int { 49 + request.count }
+    package var byteCount: Int { headByteCount + request.count }
+
+    /// The size of what precedes the request.
+    private var headByteCount: Int { trace == nil ? 49 : 49 + TraceContext.byteCount }
 
     func write(to writer: inout ByteWriter) {
-        writer.fixed(49) { output in
-            output.append(effect, attempt)
-            output.append(number: version.value)
-            output.append(number: failures)
-            output.append(isResumed ? 1 : 0)
-            output.append(number: UInt32(request.count))
-        }
+        writer.fixed(headByteCount) { writeHead(to: &$0) }
         writer.append(lent: request.span)
+    }
+
+    /// Writes what precedes the request.
+    func writeHead(to output: inout OutputSpan<UInt8>) {
+        output.append(effect, attempt)
+        output.append(number: version.value)
+        output.append(number: failures)
+        output.append((isResumed ? 1 : 0) | (trace == nil ? 0 : 2))
+        if let trace { output.append(trace) }
+        output.append(number: UInt32(request.count))
     }
 
     init(from reader: inout ByteReader) throws(WireError) {
         (effect, attempt, version, failures) = try reader.fixed(44, "grant") { bytes in
             (bytes.effect(at: 0), bytes.attempt(at: 16), Seq(bytes.number(at: 32)), bytes.number(at: 40))
         }
-        isResumed = try reader.flag()
+        let flags = try reader.u8("flags")
+        guard flags <= 3 else { throw .malformed(what: "a grant with flags \(flags)", offset: reader.position) }
+        isResumed = flags & 1 != 0
+        trace = flags & 2 != 0 ? try reader.trace() : nil
         request = Array(try reader.prefixed())
     }
 }

@@ -58,13 +58,9 @@ package struct CommandRun: RandomAccessCollection, Equatable, Sendable {
     package mutating func append(_ command: Command) {
         switch command {
         case .start(let grant):
-            run.append(50 + grant.request.count) { output in
+            run.append(1 + grant.byteCount) { output in
                 output.append(Command.Kind.start.rawValue)
-                output.append(grant.effect, grant.attempt)
-                output.append(number: grant.version.value)
-                output.append(number: grant.failures)
-                output.append(grant.isResumed ? 1 : 0)
-                output.append(number: UInt32(grant.request.count))
+                grant.writeHead(to: &output)
                 output.append(grant.request.span)
             }
         case .update, .cancel:
@@ -112,11 +108,13 @@ extension Command {
         let (effect, attempt) = (bytes.effect(at: offset + 1), bytes.attempt(at: offset + 17))
         switch Kind(rawValue: bytes[offset]) {
         case .start:
+            let (flags, end) = (bytes[offset + 45], offset + 46)
+            let trace = flags & 2 != 0 ? bytes.trace(at: end) : nil
             self = .start(
                 Grant(
                     effect: effect, attempt: attempt, version: Seq(bytes.number(at: offset + 33)),
-                    failures: bytes.number(at: offset + 41), isResumed: bytes[offset + 45] == 1,
-                    request: request(countAt: offset + 46)))
+                    failures: bytes.number(at: offset + 41), isResumed: flags & 1 != 0,
+                    request: request(countAt: flags & 2 != 0 ? end + TraceContext.byteCount : end), trace: trace))
         case .update:
             self = .update(
                 effect, attempt, version: Seq(bytes.number(at: offset + 33)), request: request(countAt: offset + 41))

@@ -6,9 +6,10 @@ package import LoopCore
 /// | bytes | field |
 /// |---|---|
 /// | 1 | kind: 1 event, 2 completed, 3 failed, 4 released |
-/// | 1 | flags: 1 = has an effect, 2 = the sender wants the seq, 4 = the effect's body has ended with this event, 8 = the sender wants an answer (only with 2) |
+/// | 1 | flags: 1 = has an effect, 2 = the sender wants the seq, 4 = the effect's body has ended with this event, 8 = the sender wants an answer (only with 2), 16 = has a trace context (only of an event) |
 /// | 16 | effect: feedback u32, seq u64, index u32 (only with flag 1) |
 /// | 16 | attempt: epoch u64, count u64 (only with flag 1) |
+/// | 25 | trace context: trace ID, span ID, flags u8 (only with flag 16) |
 /// | 4 + n | payload: count u32, bytes |
 package struct Entry: Equatable, Sendable {
     /// The kinds of entries: an event, or an end of an effect's attempt. The raw values are on the wire.
@@ -35,6 +36,9 @@ package struct Entry: Equatable, Sendable {
     package var effect: EffectID?
     /// The attempt of the effect that sends the entry; `.none` without an effect.
     package var attempt: Attempt
+    /// The place of the event in a trace, or nil if it is in none. One that is not sampled is not sent.
+    package var trace: TraceContext?
+    var sentTrace: TraceContext? { trace.flatMap { $0.isSampled ? $0 : nil } }
     /// The encoded event, or the bytes of a ``Failure``; empty for `completed` and `released`.
     package var payload: ArraySlice<UInt8>
 
@@ -47,11 +51,13 @@ package struct Entry: Equatable, Sendable {
     ///   - wantsSeq: whether the sender requests the seq at which the event is applied.
     ///   - isLast: whether the effect's body has ended with this event; true only for an event of an effect.
     ///   - wantsAnswer: whether the sender requests an answer; true only for an event that is not the last.
+    ///   - trace: the place of an event in a trace.
     package init(
         kind: Kind, effect: EffectID? = nil, attempt: Attempt = .none, payload: ArraySlice<UInt8> = [],
-        wantsSeq: Bool = false, isLast: Bool = false, wantsAnswer: Bool = false
+        wantsSeq: Bool = false, isLast: Bool = false, wantsAnswer: Bool = false, trace: TraceContext? = nil
     ) {
         precondition(!isLast || kind == .event && effect != nil, "only an event of an effect can be its last")
+        precondition(trace == nil || kind == .event, "only an event can be in a trace")
         precondition(!wantsAnswer || kind == .event && !isLast, "only an event that is not the last can ask")
         self.isLast = isLast
         self.kind = kind
@@ -60,6 +66,7 @@ package struct Entry: Equatable, Sendable {
         self.payload = payload
         self.wantsSeq = wantsSeq || wantsAnswer
         self.wantsAnswer = wantsAnswer
+        self.trace = trace
     }
 
     /// Creates the entry that ends an effect's attempt.
@@ -76,11 +83,14 @@ package struct Entry: Equatable, Sendable {
     package func write(to writer: inout ByteWriter) {
         writer.u8(kind.rawValue)
         writer.u8(
-            EntryHead.flags(hasEffect: effect != nil, wantsSeq: wantsSeq, isLast: isLast, wantsAnswer: wantsAnswer))
+            EntryHead.flags(
+                hasEffect: effect != nil, wantsSeq: wantsSeq, isLast: isLast, wantsAnswer: wantsAnswer,
+                hasTrace: sentTrace != nil))
         if let effect {
             writer.effect(effect)
             writer.attempt(attempt)
         }
+        if let sentTrace { writer.trace(sentTrace) }
         writer.prefixed(payload)
     }
 
@@ -90,7 +100,8 @@ package struct Entry: Equatable, Sendable {
         let head = try EntryHead(from: &reader)
         let payload =
             head.payload.lowerBound - start + bytes.startIndex..<head.payload.upperBound - start + bytes.startIndex
-        self.init(head, bytes[payload])
+        let trace = head.hasTrace ? bytes.span.trace(at: head.tracePosition - start) : nil
+        self.init(head, bytes[payload], trace)
     }
 }
 

@@ -53,7 +53,12 @@ package struct EntryRun: RandomAccessCollection, Sendable {
     }
 
     /// The entry of a head that was read from this run.
-    package func entry(_ head: EntryHead) -> Entry { Entry(head, payload(of: head)) }
+    package func entry(_ head: EntryHead) -> Entry { Entry(head, payload(of: head), trace(of: head)) }
+
+    /// The place in a trace of the event of a head that was read from this run, or nil if it is in none.
+    package func trace(of head: EntryHead) -> TraceContext? {
+        head.hasTrace ? run.storage.span.trace(at: head.tracePosition) : nil
+    }
 
     /// The payload of a head that was read from this run.
     package func payload(of head: EntryHead) -> ArraySlice<UInt8> { run.storage[head.payload] }
@@ -77,7 +82,7 @@ package struct EntryRun: RandomAccessCollection, Sendable {
     package mutating func append(_ entry: Entry) {
         append(
             entry.kind, of: entry.effect.map { ($0, entry.attempt) }, wantsSeq: entry.wantsSeq, isLast: entry.isLast,
-            wantsAnswer: entry.wantsAnswer, payload: entry.payload.span)
+            wantsAnswer: entry.wantsAnswer, trace: entry.sentTrace, payload: entry.payload.span)
     }
 
     /// Appends an entry from its parts, with a copy of the payload. The run must not be a slice.
@@ -87,19 +92,22 @@ package struct EntryRun: RandomAccessCollection, Sendable {
     ///   - wantsSeq: whether the sender requests the seq at which the event is applied.
     ///   - isLast: true only for an event of an effect.
     ///   - wantsAnswer: true only for an event that is not the last, and whose seq is requested.
+    ///   - trace: the place of an event in a trace.
     ///   - payload: the encoded event or failure.
     package mutating func append(
         _ kind: Entry.Kind, of effect: (id: EffectID, attempt: Attempt)?, wantsSeq: Bool, isLast: Bool = false,
-        wantsAnswer: Bool = false, payload: Span<UInt8>
+        wantsAnswer: Bool = false, trace: TraceContext? = nil, payload: Span<UInt8>
     ) {
         let flags = EntryHead.flags(
-            hasEffect: effect != nil, wantsSeq: wantsSeq, isLast: isLast, wantsAnswer: wantsAnswer)
+            hasEffect: effect != nil, wantsSeq: wantsSeq, isLast: isLast, wantsAnswer: wantsAnswer,
+            hasTrace: trace != nil)
         precondition(EntryHead.areSound(flags, of: kind), "a \(kind) entry with flags \(flags)")
-        let head = effect == nil ? 6 : 38
+        let head = (effect == nil ? 6 : 38) + (trace == nil ? 0 : TraceContext.byteCount)
         run.append(head + payload.count) { output in
             output.append(kind.rawValue)
             output.append(flags)
             if let effect { output.append(effect.id, effect.attempt) }
+            if let trace { output.append(trace) }
             output.append(number: UInt32(payload.count))
             output.append(payload)
         }
@@ -139,7 +147,7 @@ extension EntryRun: ExpressibleByArrayLiteral {
 package struct EntryHead: Equatable, Sendable {
     package let kind: Entry.Kind
     /// Bits: 1 has an effect; 2 the sender requests the seq; 4 the effect's body has ended with this event; 8 the sender
-    /// requests an answer.
+    /// requests an answer; 16 has a trace context.
     let flags: UInt8
     /// The effect, valid only if the flags say that there is one.
     package let effect: EffectID
@@ -151,6 +159,9 @@ package struct EntryHead: Equatable, Sendable {
     package var effectIfAny: EffectID? { hasEffect ? effect : nil }
     package var wantsSeq: Bool { flags & 2 != 0 }
     package var wantsAnswer: Bool { flags & 8 != 0 }
+    package var hasTrace: Bool { flags & 16 != 0 }
+    /// Where the trace context begins, if there is one.
+    var tracePosition: Int { payload.lowerBound - 4 - TraceContext.byteCount }
     /// Whether it is an event with which the effect's body has ended.
     package var isLast: Bool { flags & 4 != 0 }
     /// Whether its sender waits for its outcome.
@@ -159,13 +170,15 @@ package struct EntryHead: Equatable, Sendable {
     package var endsTheBody: Bool { kind != .event || flags & 4 != 0 }
 
     @inline(__always)
-    static func flags(hasEffect: Bool, wantsSeq: Bool, isLast: Bool, wantsAnswer: Bool) -> UInt8 {
-        (hasEffect ? 1 : 0) | (wantsSeq ? 2 : 0) | (isLast ? 4 : 0) | (wantsAnswer ? 8 : 0)
+    static func flags(hasEffect: Bool, wantsSeq: Bool, isLast: Bool, wantsAnswer: Bool, hasTrace: Bool) -> UInt8 {
+        (hasEffect ? 1 : 0) | (wantsSeq ? 2 : 0) | (isLast ? 4 : 0) | (wantsAnswer ? 8 : 0) | (hasTrace ? 16 : 0)
     }
 
     /// Whether an entry of this kind may have these flags.
     @inline(__always)
     static func areSound(_ flags: UInt8, of kind: Entry.Kind) -> Bool {
+        // Any event may have a trace context.
+        let flags = kind == .event && flags < 32 ? flags & 15 : flags
         // An event that requests an answer requests its seq too, and is not its effect's last.
         if flags & 1 == 0 { return (flags <= 3 || flags == 10) && kind == .event }
         return flags <= 3 || (flags <= 7 || flags == 11) && kind == .event
@@ -188,6 +201,7 @@ package struct EntryHead: Equatable, Sendable {
         } else {
             (effect, attempt) = (EntryHead.noEffect, .none)
         }
+        if flags & 16 != 0 { _ = try reader.trace() }
         let size = Int(try reader.u32())
         let start = reader.position
         try reader.skip(size)
@@ -198,7 +212,7 @@ package struct EntryHead: Equatable, Sendable {
     init(trusting bytes: Span<UInt8>, at offset: Int) {
         kind = Entry.Kind(rawValue: bytes[offset]) ?? .event
         flags = bytes[offset + 1]
-        let start: Int
+        var start: Int
         if flags & 1 != 0 {
             (effect, attempt) = (bytes.effect(at: offset + 2), bytes.attempt(at: offset + 18))
             start = offset + 38
@@ -206,6 +220,7 @@ package struct EntryHead: Equatable, Sendable {
             (effect, attempt) = (EntryHead.noEffect, .none)
             start = offset + 6
         }
+        if flags & 16 != 0 { start += TraceContext.byteCount }
         payload = start..<start + Int(bytes.number(at: start - 4, as: UInt32.self))
     }
 
@@ -213,9 +228,9 @@ package struct EntryHead: Equatable, Sendable {
 }
 
 extension Entry {
-    package init(_ head: EntryHead, _ payload: ArraySlice<UInt8>) {
+    package init(_ head: EntryHead, _ payload: ArraySlice<UInt8>, _ trace: TraceContext? = nil) {
         self.init(
             kind: head.kind, effect: head.effectIfAny, attempt: head.attempt, payload: payload,
-            wantsSeq: head.wantsSeq, isLast: head.isLast, wantsAnswer: head.wantsAnswer)
+            wantsSeq: head.wantsSeq, isLast: head.isLast, wantsAnswer: head.wantsAnswer, trace: trace)
     }
 }

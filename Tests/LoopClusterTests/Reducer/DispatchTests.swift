@@ -31,7 +31,7 @@ import Testing
         #expect(dispatch.owner(at: place) == Ownership(session: idle, attempt: attempt))
         #expect(dispatch.owns(idle, attempt, place) && !dispatch.owns(other, attempt, place))
         #expect(
-            dispatch.grants(of: idle, bench.admission.members, bench.journaled.effects).map(\.attempt) == [attempt])
+            dispatch.grants(of: idle, bench.admission.members, bench.journaled).map(\.attempt) == [attempt])
         #expect(bench.admission.members.awaitingCommands(window: 1) == [idle])
     }
 

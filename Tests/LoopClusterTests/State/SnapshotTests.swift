@@ -132,8 +132,8 @@ import Testing
             return other + end.bytes
         }
         #expect(
-            message { try restored(ofFormat(7)) }
-                == "the snapshot is of format 7, this release reads formats up to 6; start a newer release")
+            message { try restored(ofFormat(8)) }
+                == "the snapshot is of format 8, this release reads formats up to 7; start a newer release")
         #expect(
             message { try restored(ofFormat(4)) }
                 == "the snapshot is damaged: its format is 4, which no release has written")

@@ -17,14 +17,15 @@ import Testing
             .cancel(effect, attempt),
             .start(
                 Grant(effect: effect, attempt: attempt, version: Seq(8), failures: 0, isResumed: false, request: [])),
+            .start(MessageExamples.tracedGrant),
         ]
     }
 
     @Test func `are read as they were made, all of them or a part`() throws {
         let run = CommandRun(commands)
         #expect(Array(run) == commands)
-        for start in 0...4 {
-            for end in start...4 {
+        for start in 0...5 {
+            for end in start...5 {
                 let part = run[start..<end]
                 #expect(Array(part) == Array(commands[start..<end]))
                 var writer = ByteWriter()
@@ -41,7 +42,7 @@ import Testing
         let run = CommandRun(commands)
         for end in 0..<run.byteCount {
             var reader = ByteReader(run.bytes.prefix(end))
-            #expect(throws: WireError.self) { try CommandRun(4, from: &reader) }
+            #expect(throws: WireError.self) { try CommandRun(5, from: &reader) }
         }
     }
 
@@ -51,12 +52,12 @@ import Testing
         var soundCount = 0
         for _ in 0..<2000 {
             let size: UInt32 = [0, 1, 5, 40, 0x7fff_ffff, 0x8000_0000, .max].randomElement(using: &random) ?? 0
-            let kind = UInt8.random(in: 0...4, using: &random)
+            let kind = UInt8.random(in: 0...5, using: &random)
             var bytes = [kind]
             for _ in 0..<[1: 44, 2: 40][kind, default: 32] { bytes.append(.random(in: 0...255, using: &random)) }
             if kind == 1 { bytes.append(.random(in: 0...2, using: &random)) }
             if kind < 3 { withUnsafeBytes(of: size.littleEndian) { bytes += $0 } }
-            bytes += [UInt8](repeating: 7, count: Int.random(in: 0...41, using: &random))
+            bytes += [UInt8](repeating: 7, count: Int.random(in: 0...51, using: &random))
             bytes.removeLast(Int.random(in: 0...3, using: &random))
             var (reader, other) = (ByteReader(bytes), ByteReader(bytes))
             let careful = try? Command(from: &reader)
@@ -71,7 +72,7 @@ import Testing
     }
 
     @Test func `can lose one from among them`() throws {
-        for position in 0..<4 {
+        for position in 0..<5 {
             var (run, rest) = (CommandRun(commands), commands)
             run.remove(at: position)
             rest.remove(at: position)
@@ -85,7 +86,7 @@ import Testing
         let run = CommandRun(commands)
         #expect(run.count(from: 0, bytesMax: 0) == 1)
         #expect(run.count(from: 0, bytesMax: 52 + 46) == 2)
-        #expect(run.count(from: 1, bytesMax: 1000) == 3)
-        #expect(run.count(from: 4, bytesMax: 1000) == 0)
+        #expect(run.count(from: 1, bytesMax: 1000) == 4)
+        #expect(run.count(from: 5, bytesMax: 1000) == 0)
     }
 }

@@ -1,3 +1,4 @@
+import CBOR
 import LoopCore
 import Testing
 
@@ -77,6 +78,31 @@ import Testing
         #expect(run.count(from: 4, bytesMax: 100) == 0)
     }
 
+    @Test func `keep the places of their events in traces, of which one that is not sampled is left out`() throws {
+        let trace = try #require(MessageExamples.trace)
+        let batch = MessageExamples.traced
+        let entries = try Batch(bytes: batch.bytes).entries
+        #expect(Array(entries) == Array(batch.entries))
+        #expect(entries.map(\.trace) == [trace, trace, trace])
+        #expect(entries.indices.map { entries.trace(of: entries.head(at: $0)) } == [trace, trace, trace])
+        #expect(entries.map { Array($0.payload) } == [[1], [2], [3]])
+        var reader = ByteReader(batch.entries.bytes)
+        for entry in batch.entries { #expect(try Entry(from: &reader) == entry) }
+        let silent = TraceContext(high: 1, low: 2, span: 3, isSampled: false)
+        #expect(EntryRun([Entry(kind: .event, trace: silent)]) == EntryRun([Entry(kind: .event)]))
+    }
+
+    @Test func `are malformed if a trace has no ID, or is not sampled`() throws {
+        let bytes = MessageExamples.traced.bytes
+        // The first entry begins at 56, and its context at 58.
+        for (range, value): (Range<Int>, UInt8) in [(58..<74, 0), (74..<82, 0), (82..<83, 0), (82..<83, 3)] {
+            var damaged = bytes
+            for index in range { damaged[index] = value }
+            #expect(throws: WireError.self) { try Batch(bytes: damaged) }
+        }
+        #expect(try Batch(bytes: bytes) == MessageExamples.traced)
+    }
+
     @Test func `are no entries with flags that their kind cannot have`() throws {
         let effect = EffectID(feedback: 3, seq: Seq(700), index: 2)
         for kind in 1...4 {
@@ -85,10 +111,15 @@ import Testing
                 attempt: Attempt(epoch: 1, count: 1))
             var batch = MessageExamples.batch
             batch.entries = [entry]
-            for flags: UInt8 in [1, 3, 5, 7, 9, 0xff] {
+            for flags: UInt8 in [1, 3, 5, 7, 9, 17, 23, 25, 33, 0xff] {
                 var bytes = batch.bytes
                 bytes[57] = flags
-                let isSound = flags <= 3 || flags <= 7 && kind == 1
+                if flags & 16 != 0, let trace = MessageExamples.trace {
+                    var writer = ByteWriter()
+                    writer.trace(trace)
+                    bytes.insert(contentsOf: writer.bytes, at: 90)
+                }
+                let isSound = flags <= 3 || [5, 7, 17, 23].contains(flags) && kind == 1
                 #expect(((try? Batch(bytes: bytes)) != nil) == isSound, "kind \(kind), flags \(flags)")
             }
         }
@@ -98,10 +129,14 @@ import Testing
     func `are the same for who reads them with care and once more`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var soundCount = 0
-        for _ in 0..<2000 {
+        for _ in 0..<4000 {
             let size: UInt32 = [0, 1, 5, 40, 0x7fff_ffff, 0x8000_0000, .max].randomElement(using: &random) ?? 0
-            var bytes = [UInt8.random(in: 0...5, using: &random), UInt8.random(in: 0...8, using: &random)]
+            var bytes = [UInt8.random(in: 0...5, using: &random), UInt8.random(in: 0...20, using: &random)]
             if bytes[1] & 1 == 1 { for _ in 0..<32 { bytes.append(.random(in: 0...255, using: &random)) } }
+            if bytes[1] & 16 != 0 {
+                for _ in 0..<24 { bytes.append(.random(in: 0...255, using: &random)) }
+                bytes.append(.random(in: 0...1, using: &random))
+            }
             withUnsafeBytes(of: size.littleEndian) { bytes += $0 }
             bytes += [UInt8](repeating: 7, count: Int.random(in: 0...41, using: &random))
             bytes.removeLast(Int.random(in: 0...3, using: &random))

@@ -10,6 +10,14 @@ enum MessageExamples {
     static let epoch = Epoch(number: 3, nonce: 0xdead_beef)
     static let grant = Grant(
         effect: effect, attempt: attempt, version: Seq(8), failures: 2, isResumed: true, request: [1, 2, 3])
+    static let trace = TraceContext(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+
+    /// The grant of an effect that is in a trace.
+    static var tracedGrant: Grant {
+        var grant = grant
+        grant.trace = trace
+        return grant
+    }
 
     static let toPeer: [(name: String, frame: PeerFrame)] = [
         ("introduction", introduction),
@@ -28,9 +36,14 @@ enum MessageExamples {
                     .cancel(effect, attempt),
                 ])
         ),
+        ("commands in a trace", .commands(number: 5, [.start(tracedGrant), .cancel(effect, attempt)])),
         ("acknowledgement", .acknowledgement(acknowledgement)),
         ("tick", .tick(Tick(number: 4, watermark: 5, received: 6, stamp: 123_456_789, resend: true))),
         ("assignments", .assignments(Assignments(number: 4, watermark: 5, part: 0, parts: 2, grants: [grant]))),
+        (
+            "assignments in a trace",
+            .assignments(Assignments(number: 4, watermark: 5, part: 0, parts: 1, grants: [tracedGrant, grant]))
+        ),
         ("outcomes", .outcomes(acknowledgement)),
         ("busy", .busy(to: .state(transfer: 9), retryAfter: .seconds(1), reason: "full")),
         ("state part", .statePart(StatePart(transfer: 1, seq: Seq(7), part: 8, end: .chunk, bytes: [1, 2]))),
@@ -138,6 +151,14 @@ enum MessageExamples {
             Entry(kind: .released, effect: effect, attempt: attempt),
         ])
 
+    static let traced = Batch(
+        loop: loop, history: History(0xabcd), session: SessionID(11), settled: 5, applied: 4, first: 14,
+        entries: [
+            Entry(kind: .event, payload: [0x01], trace: trace),
+            Entry(kind: .event, payload: [0x02], wantsAnswer: true, trace: trace),
+            Entry(kind: .event, effect: effect, attempt: attempt, payload: [0x03], isLast: true, trace: trace),
+        ])
+
     static let asking = Batch(
         loop: loop, history: History(0xabcd), session: SessionID(11), settled: 5, applied: 4, first: 12,
         entries: [
@@ -157,9 +178,9 @@ enum MessageExamples {
     /// Every example's name and bytes, in the order of the vectors.
     static var all: [(name: String, bytes: [UInt8])] {
         toPeer.map { ("reducer: \($0.name)", $0.frame.bytes(topic: nil)) }
-            + [("reducer: tick in its inbox", toPeer[4].frame.bytes(topic: .inbox(loop, peer)))]
+            + [("reducer: tick in its inbox", toPeer[5].frame.bytes(topic: .inbox(loop, peer)))]
             + toReducer.map { ("peer: \($0.name)", $0.message.bytes(loop: loop)) } + [("peer: batch", batch.bytes)]
-            + [("peer: batch that asks", asking.bytes)]
+            + [("peer: batch that asks", asking.bytes), ("peer: batch in a trace", traced.bytes)]
             + topics.map { ("topic: \($0.name)", $0.topic.bytes) }
     }
 }

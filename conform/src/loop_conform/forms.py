@@ -140,7 +140,7 @@ def made_entry(given: dict[str, Any]) -> wire.Entry:
 
 EFFECT = {"effect": "0.1.0", "attempt": "1.1"}
 """What a case that does not say it means: the first effect, and the first attempt of the first epoch."""
-GRANT: dict[str, Any] = EFFECT | {"version": 1, "failures": 0, "resumed": False, "request": {}}
+GRANT: dict[str, Any] = EFFECT | {"version": 1, "failures": 0, "resumed": False, "trace": "", "request": {}}
 GIVEN: dict[str, dict[str, Any]] = {
     "start": GRANT,
     "Grant": GRANT,

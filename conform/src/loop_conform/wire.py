@@ -410,7 +410,7 @@ def read_body(reader: Reader, table: dict[int, Any]) -> Any:
 # 9.2 From a peer to the reducer, over PUSH
 
 EVENT, COMPLETED, FAILED, RELEASED = 1, 2, 3, 4
-HAS_EFFECT, WANTS_SEQ, LAST, WANTS_ANSWER = 1, 2, 4, 8
+HAS_EFFECT, WANTS_SEQ, LAST, WANTS_ANSWER, HAS_TRACE = 1, 2, 4, 8, 16
 
 
 @dataclass(frozen=True)
@@ -420,28 +420,45 @@ class Entry:
     effect: Effect | None
     attempt: Attempt | None
     payload: bytes
+    trace: bytes = b""
+
+
+class Trace(Raw):
+    """A trace context."""
+
+    def read(self, reader: Reader) -> Any:
+        value = super().read(reader)
+        if not any(value[:16]) or not any(value[16:24]) or value[24] != 1:
+            raise Malformed("a trace context that names nothing or is not sampled")
+        return value
+
+
+TRACE = Trace(25)
 
 
 class EntryCodec(Codec):
     def write(self, out: bytearray, value: Any) -> None:
         U8.write(out, value.kind)
-        U8.write(out, value.flags)
+        U8.write(out, value.flags | (HAS_TRACE if value.trace else 0))
         if value.flags & HAS_EFFECT:
             Effect.codec.write(out, value.effect)
             Attempt.codec.write(out, value.attempt)
+        out += value.trace
         BYTES.write(out, value.payload)
 
     def read(self, reader: Reader) -> Any:
         kind, flags = U8.read(reader), U8.read(reader)
-        asks_rightly = kind == EVENT and flags & ~HAS_EFFECT == WANTS_SEQ | WANTS_ANSWER
-        if not EVENT <= kind <= RELEASED or flags > 7 and not asks_rightly:
+        plain = flags & ~HAS_TRACE if kind == EVENT else flags
+        asks_rightly = kind == EVENT and plain & ~HAS_EFFECT == WANTS_SEQ | WANTS_ANSWER
+        if not EVENT <= kind <= RELEASED or plain > 7 and not asks_rightly:
             raise Malformed(f"an entry of kind {kind} with flags {flags}")
         effect = attempt = None
         if flags & HAS_EFFECT:
             effect, attempt = Effect.codec.read(reader), Attempt.codec.read(reader)
         elif kind != EVENT:
             raise Malformed("the end of no effect")
-        return Entry(kind, flags, effect, attempt, BYTES.read(reader))
+        trace = TRACE.read(reader) if flags & HAS_TRACE else b""
+        return Entry(kind, flags, effect, attempt, BYTES.read(reader), trace)
 
 
 @record
@@ -510,7 +527,30 @@ class Grant(Record):
     version: int = of(U64)
     failures: int = of(U32)
     resumed: bool = of(FLAG)
+    trace: bytes = of(TRACE)
     request: bytes = of(BYTES)
+
+
+class GrantCodec(Fields):
+    """A grant. One byte says whether it is resumed, and whether a trace context follows; without one, `trace` is empty."""
+
+    def write(self, out: bytearray, value: Any) -> None:
+        before = value.effect, value.attempt, value.version, value.failures
+        for codec, part in zip((Effect.codec, Attempt.codec, U64, U32), before, strict=True):
+            codec.write(out, part)
+        U8.write(out, value.resumed | (2 if value.trace else 0))
+        out += value.trace
+        BYTES.write(out, value.request)
+
+    def read(self, reader: Reader) -> Any:
+        before = Effect.codec.read(reader), Attempt.codec.read(reader), U64.read(reader), U32.read(reader)
+        flags = U8.read(reader)
+        if flags > 3:
+            raise Malformed(f"a grant with the flags {flags}")
+        return Grant(*before, bool(flags & 1), TRACE.read(reader) if flags & 2 else b"", BYTES.read(reader))
+
+
+Grant.codec = GrantCodec(Grant)
 
 
 @record

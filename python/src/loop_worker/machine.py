@@ -159,6 +159,7 @@ Action = Send | Connect | Dial | NewPush | Start | NewRequest | Stop | Settled |
 class _Running:
     attempt: bytes
     version: int
+    trace: bytes
 
 
 @dataclass
@@ -734,7 +735,7 @@ class Machine:
             if wire.attempt_order(running.attempt) >= wire.attempt_order(grant.attempt):
                 return
             self._cancel(grant.effect, running.attempt)
-        self.running[grant.effect] = _Running(grant.attempt, grant.version)
+        self.running[grant.effect] = _Running(grant.attempt, grant.version, grant.trace)
         if not self.is_stopping:
             self.actions.append(Start(grant))
 
@@ -898,12 +899,14 @@ class Machine:
             return True
         if self.outbox.is_empty:
             self._progress_at = self.now
+        # What an effect sends goes on in the trace of its grant.
+        trace = self.running[held[:16]].trace if held and kind == wire.EVENT else b""
         ends = kind != wire.EVENT or flags & wire.LAST != 0
         if ends:
             del self.running[held[:16]]
             self._finished.add(held)
         flags |= wire.HAS_EFFECT if held else 0
-        self.outbox.add(Entry(wire.entry(kind, flags, held, payload), held, flags, ends, token))
+        self.outbox.add(Entry(wire.entry(kind, flags, held, payload, trace), held, flags, ends, token))
         return True
 
     def report(self, held: bytes, fraction: float, text: str) -> None:

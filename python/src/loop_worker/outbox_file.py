@@ -124,4 +124,5 @@ class OutboxFile:
 
 def _entry(data: bytes) -> Entry:
     """An entry from its bytes: a client's event."""
-    return Entry(data, b"", data[1], False, Recovered(data[6:]))
+    start = 31 if data[1] & wire.HAS_TRACE else 6
+    return Entry(data, b"", data[1], False, Recovered(data[start:]))

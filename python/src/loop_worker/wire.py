@@ -16,7 +16,7 @@ UNREAD = 2**64 - 1
 """`received` of a tick while batches that have arrived wait to be read."""
 
 EVENT, COMPLETED, FAILED, RELEASED = 1, 2, 3, 4
-HAS_EFFECT, WANTS_SEQ, LAST, WANTS_ANSWER = 1, 2, 4, 8
+HAS_EFFECT, WANTS_SEQ, LAST, WANTS_ANSWER, HAS_TRACE = 1, 2, 4, 8, 16
 
 HELLO, JOIN, CLAIM, HEARTBEAT, ASSIGNMENTS_WANTED, OUTCOMES_WANTED, STATE_WANTED, GOODBYE = 1, 2, 3, 4, 5, 6, 7, 8
 STATUS_WANTED, PROGRESS = 9, 12
@@ -176,9 +176,9 @@ def progress(loop: int, session: int, epoch: Epoch, reports: Sequence[tuple[byte
     return _to_reducer(loop, PROGRESS, struct.pack("<QQQI", session, *epoch, len(items)), *items)
 
 
-def entry(kind: int, flags: int, held: bytes, payload: bytes) -> bytes:
-    """An entry. `held` is an effect and its attempt, or empty."""
-    return bytes((kind, flags)) + held + _U32.pack(len(payload)) + payload
+def entry(kind: int, flags: int, held: bytes, payload: bytes, trace: bytes = b"") -> bytes:
+    """An entry. `held` is an effect and its attempt, or empty; `trace` is a trace context of 25 bytes, or empty."""
+    return bytes((kind, flags | (HAS_TRACE if trace else 0))) + held + trace + _U32.pack(len(payload)) + payload
 
 
 def failure(message: str, is_final: bool = False, delay_ms: int | None = None) -> bytes:
@@ -289,6 +289,8 @@ class Grant(NamedTuple):
     failures: int
     is_resumed: bool
     request: bytes
+    trace: bytes = b""
+    """The trace context of the transition that asked for the effect; empty if it is in none."""
 
 
 class Update(NamedTuple):
@@ -467,18 +469,22 @@ _ToObserver = StatePart | Status | StateUpdate | Transitions | ServerHeartbeat |
 Message = _ToMachine | _ToObserver | GoodbyeHeard | Busy | Ended | Refused | Redirect | NoLeader | Other
 
 _HEADER = struct.Struct("<2sQQQQB")
-_GRANTED = struct.Struct("<16s16sQI?I")
+_TRACE_BYTES = 25
+_GRANTED = struct.Struct("<16s16sQIB")
 
 
 def _grant(r: Reader) -> Grant:
     try:
-        effect, attempt, version, failures, is_resumed, size = _GRANTED.unpack_from(r.data, r.at)
+        effect, attempt, version, failures, flags = _GRANTED.unpack_from(r.data, r.at)
     except struct.error as error:
         raise Malformed("a grant that is cut off") from error
-    if r.data[r.at + 44] > 1:
-        raise Malformed(f"a flag of {r.data[r.at + 44]}")
+    if flags > 3:
+        raise Malformed(f"a grant with the flags {flags}")
     r.at += _GRANTED.size
-    return Grant(effect, attempt, version, failures, is_resumed, r.take(size))
+    trace = r.take(_TRACE_BYTES) if flags & 2 else b""
+    if trace and not (any(trace[:16]) and any(trace[16:24]) and trace[24] == 1):
+        raise Malformed("a trace context that names nothing or is not sampled")
+    return Grant(effect, attempt, version, failures, flags & 1 != 0, r.take(r.u32()), trace)
 
 
 def _commands(r: Reader) -> Commands:

@@ -118,10 +118,10 @@ struct Dispatch: Sendable {
     }
 
     /// The grants of a member's assignment, in the order of the effects.
-    func grants(of session: SessionID, _ members: Members, _ effects: HashTable<EffectID, LiveEffect>) -> [Grant] {
-        self.effects(heldBy: session, members, effects).compactMap { effect in
-            guard let place = effects.index(forKey: effect), let owner = owners[place] else { return nil }
-            return Grant(effect, owner.attempt, effects[at: place])
+    func grants(of session: SessionID, _ members: Members, _ journaled: JournaledState) -> [Grant] {
+        effects(heldBy: session, members, journaled.effects).compactMap { effect in
+            guard let place = journaled.effects.index(forKey: effect), let owner = owners[place] else { return nil }
+            return Grant(effect, owner.attempt, at: place, journaled)
         }
     }
 
@@ -277,7 +277,7 @@ struct Dispatch: Sendable {
                 : Attempt(epoch: journaled.epoch.number, count: grantsCount)
             owners.give(
                 place, to: Ownership(session: taker.session, attempt: attempt), &members[at: taker.index].holding)
-            members[at: taker.index].take(.start(Grant(effect, attempt, journaled.effects[at: place])))
+            members[at: taker.index].take(.start(Grant(effect, attempt, at: place, journaled)))
             watchTimeout(of: effect, at: place, attempt, journaled.table, context)
             granted.effects.append(effect)
         }
@@ -294,10 +294,12 @@ struct Dispatch: Sendable {
 }
 
 extension Grant {
-    fileprivate init(_ effect: EffectID, _ attempt: Attempt, _ live: LiveEffect) {
+    fileprivate init(_ effect: EffectID, _ attempt: Attempt, at place: Int, _ journaled: JournaledState) {
+        let live = journaled.effects[at: place]
         self.init(
             effect: effect, attempt: attempt, version: live.version, failures: live.failures,
-            isResumed: live.wasGranted, request: live.request)
+            isResumed: live.wasGranted, request: live.request,
+            trace: journaled.traces.isEmpty ? nil : journaled.traces[effect])
     }
 }
 

@@ -1,3 +1,4 @@
+import LoopCollections
 package import LoopCore
 package import LoopWire
 
@@ -42,6 +43,27 @@ package struct Released: Sendable {
     package var journalRequests: [JournalRequest] = []
     /// News for people, which the shell logs.
     package var news: [ReducerNews] = []
+    /// The turn's events that are in a trace.
+    package var traced: [TracedEvent] = []
+}
+
+/// An applied event that is in a trace.
+package struct TracedEvent: Equatable, Sendable {
+    package let record: EventRecord
+    /// The place of the event's transition in the trace.
+    package let trace: TraceContext
+    /// The ID of the span that sent the event, or that set the timer which did.
+    package let parent: UInt64
+
+    init(_ record: EventRecord, in trace: TraceContext) {
+        (self.record, self.trace, parent) = (record, trace.applied(at: record.seq), trace.span)
+    }
+}
+
+extension TraceContext {
+    /// The place of the transition that an event with this context makes at a seq: a function of both, so that a replay gives
+    /// the effects that it starts the same place.
+    func applied(at seq: Seq) -> TraceContext { within(span: Mix.finish(span ^ Mix.finish(seq.value))) }
 }
 
 /// One message of the reducer, and its destination.

@@ -12,6 +12,8 @@ struct TurnOutput: Sendable {
     var statusDue: [Route] = []
     /// The news for people.
     var news: [ReducerNews] = []
+    /// The events of the turn that are in a trace.
+    var traced: [TracedEvent] = []
     /// Whether the loop has ended in this turn.
     var endsLoop = false
 
@@ -101,6 +103,7 @@ struct TurnOutput: Sendable {
         journalRequests = []
         if !statusDue.isEmpty { statusDue = [] }
         if !news.isEmpty { news = [] }
+        if !traced.isEmpty { traced = [] }
         endsLoop = false
     }
 }

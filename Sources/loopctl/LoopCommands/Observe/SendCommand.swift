@@ -26,6 +26,11 @@ enum SendCommand {
     static let answer = Option(
         flag: "answer", help: "print the answer to the event as JSON, instead of the seq", environment: .none)
 
+    static let traceparent = Option(
+        optional: "traceparent", .traceContext,
+        help: "the place of the event in a trace, as the header of W3C Trace Context",
+        environment: .variable("TRACEPARENT"))
+
     static let subcommand = Subcommand(
         command: Command(
             "send", abstract: "Send one event, and print the seq at which it was applied.",
@@ -46,7 +51,7 @@ enum SendCommand {
                 64 wrong usage.
                 """,
             groups: [
-                OptionGroup("Connection", AddressOptions.all + [timeout, answer]),
+                OptionGroup("Connection", AddressOptions.all + [timeout, answer, traceparent]),
                 OptionGroup("Event", [file]),
                 OptionGroup("Check", [SendCheck.allowUnknownFields]),
                 OptionGroup("Outbox", [outbox, flush]),
@@ -77,7 +82,7 @@ enum SendCommand {
             StandardError.line("loopctl: not sent: \(flaw)")
             return 1
         }
-        let asks = arguments[answer]
+        let (asks, trace) = (arguments[answer], arguments[traceparent])
         let connection = try RemoteConnection(
             loop: "", reducer: reducer, name: "loopctl send", outbox: outbox,
             stopLimit: outbox == nil ? .zero : .milliseconds(250))
@@ -89,7 +94,9 @@ enum SendCommand {
             ?? "whether the event is applied is not known"
         let tooLate = CommandError("no outcome from \(reducer) within \(limit): \(fate); is the reducer running?")
         let result: Result<Report, any Error> = await withTaskGroup(of: Result<Report, any Error>.self) { group in
-            group.addTask { await send(event, asks: asks, by: connection) }
+            group.addTask {
+                await TraceContext.$current.withValue(trace) { await send(event, asks: asks, by: connection) }
+            }
             group.addTask {
                 // A missing outcome gives no event, so only the time limit ends the wait.
                 try? await Task.sleep(for: began + limit - SystemClock.monotonic)
