@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from . import address
 from .errors import Configuration
+from .health import Place
 
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _LEVELS = ("debug", "info", "notice", "warning", "error")
@@ -51,6 +52,10 @@ class Options:
     log: str = "text"
     """`text` or `json`."""
     log_level: str = "info"
+    http: str | None = None
+    """Where it answers /livez, /readyz and /metrics, such as 127.0.0.1:9710; None for nowhere."""
+    http_token: str | None = None
+    """The file of the token that each of these requests needs, if the address is not of this machine alone."""
 
     @staticmethod
     def of_environment(environment: Mapping[str, str] | None = None) -> Options:
@@ -96,6 +101,8 @@ def parse(arguments: Sequence[str], program: str, loop: str, environment: Mappin
     add("--connect-timeout", metavar="TIME", help="how long the first contact may take, or 0s to wait without a limit")
     add("--log", metavar="FORM", help="how the log is written to standard error: text, or json")
     add("--log-level", metavar="LEVEL", help="leave out of the log what matters less: " + ", ".join(_LEVELS))
+    add("--http", metavar="HOST:PORT", help="answer /livez, /readyz and /metrics here, such as 127.0.0.1:9710")
+    add("--http-token", metavar="FILE", help="a file whose first line every such request must bring as its bearer token")
     found = vars(parser.parse_args(words))
 
     def value(name: str, default: str) -> str:
@@ -106,6 +113,9 @@ def parse(arguments: Sequence[str], program: str, loop: str, environment: Mappin
     try:
         reducer = value("reducer", plain.reducer)
         address.parse(reducer)
+        http, http_token = value("http", "") or None, value("http_token", "") or None
+        if http is not None:
+            Place(http, http_token)
         stop, connect = seconds(value("stop_limit", "5s")), seconds(value("connect_timeout", "0s"))
     except Configuration as error:
         raise Usage(str(error)) from None
@@ -128,4 +138,6 @@ def parse(arguments: Sequence[str], program: str, loop: str, environment: Mappin
         connect or None,
         log,
         level,
+        http,
+        http_token,
     )

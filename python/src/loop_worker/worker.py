@@ -8,6 +8,7 @@ import contextlib
 import inspect
 import logging
 import sys
+import threading
 import typing
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, ThreadPoolExecutor
@@ -15,6 +16,7 @@ from typing import Any, TypeVar
 
 from . import address, keys, machine, wire
 from .errors import Cancelled, Configuration, Ended, Fail, LoopError, Misfit, Refusal, Refused, Retry
+from .health import Figures, Health, Place
 from .node import News, Node
 from .options import Options
 from .values import decoder, encode, loads
@@ -322,6 +324,47 @@ class RunningWorker(Node):
         self._bodies = {one.name: (one, worker.call(one, self._pool)) for one in served}
         self._tasks: dict[bytes, tuple[Effect, asyncio.Task[None]]] = {}
         self._feedbacks: list[tuple[Registered, Call] | None] = []
+        self.figures = Figures()
+        self._place = None if options.http is None else Place(options.http, options.http_token)
+        self._health: Health | None = None
+        self._was_joined = False
+
+    async def open(self) -> None:
+        """Opens the sockets, and answers how it is."""
+        await super().open()
+        if self._place is None:
+            return
+        try:
+            self._health = Health(self._place, self._report)
+        except Configuration as error:
+            self.shut(error)
+            raise
+        _LOG.info("%s: answers at %s", self.title, self._health.address)
+
+    def _report(self) -> tuple[bool, str, str]:
+        """Whether it is in contact with its reducer, a line about that, and its metrics."""
+        own, is_joined = self.machine, self.machine.is_joined
+        if is_joined:
+            contact = f"it is in contact with the reducer at {own.place}"
+        elif own.busy_reason:
+            contact = f"the reducer at {own.place} is busy: {own.busy_reason}"
+        else:
+            contact = f"it has no contact with the reducer at {own.place}"
+        metrics = self.figures.text(
+            self.configuration.loop,
+            is_joined,
+            self.configuration.capacity,
+            len(self._tasks),
+            own.outbox.count,
+            own.outbox.byte_count,
+        )
+        return is_joined, contact, metrics
+
+    def tend(self, now: float) -> float:
+        is_joined = self.machine.is_joined
+        self.figures.lost += self._was_joined and not is_joined
+        self._was_joined = is_joined
+        return super().tend(now)
 
     def _pool(self) -> Executor:
         """The threads of plain bodies, as many as effects are held."""
@@ -376,6 +419,7 @@ class RunningWorker(Node):
 
     async def _run(self, call: Call, request: Any, me: Effect) -> None:
         held = me.held
+        began, outcome = self._loop.time(), "failed"
         try:
             result = await call(request, me)
             if me.is_over:
@@ -391,6 +435,7 @@ class RunningWorker(Node):
                     self.wake()
                 else:
                     await self.send(held, event, None, wire.LAST)
+            outcome = "completed"
         except asyncio.CancelledError:
             if not me.is_over:
                 # Other code of this process has cancelled this task.
@@ -405,6 +450,9 @@ class RunningWorker(Node):
             found = tasks.get(held[:16])
             if found is not None and found[0] is me:
                 del tasks[held[:16]]
+            if not me.is_over:
+                self.figures.attempts[me.feedback, outcome] += 1
+            self.figures.note_run(me.feedback, self._loop.time() - began)
 
     async def _send_all(self, held: bytes, events: Sequence[Any]) -> None:
         """Sends several events, of which the last ends the effect."""
@@ -468,6 +516,10 @@ class RunningWorker(Node):
 
     def shut(self, error: Any) -> None:
         """Ends at once, with all bodies."""
+        if self._health is not None:
+            # It waits for its thread, which the event loop does not.
+            threading.Thread(target=self._health.close, name="loop_worker: end of HTTP").start()
+            self._health = None
         for effect in list(self._tasks):
             self._stop(effect)
         if self._threads is not None:
