@@ -259,8 +259,8 @@ def test_a_lost_acknowledgement_is_asked_for() -> None:
     news = wire.Acknowledgement(0, 2, {1: (3, 0), 2: (0, 8)}, {})
     talk.hear(wire.RefusalDetails({1: "at the top level"}))
     assert talk.reply(wire.Outcomes(news)) == [
-        machine.Settled("first", 3, 0, "at the top level", None),
-        machine.Settled("second", 0, 8, "", None),
+        machine.Settled("first", 3, 0, "at the top level", None, HISTORY, EPOCH),
+        machine.Settled("second", 0, 8, "", None, HISTORY, EPOCH),
     ]
 
 
@@ -271,7 +271,7 @@ def test_a_refusal_for_the_attempt_ends_it() -> None:
     talk.batch()
     assert talk.ack(1, n1=Refusal.ATTEMPT) == [
         machine.Stop(effect(1), attempt(1)),
-        machine.Settled(None, Refusal.ATTEMPT, 0, "", None),
+        machine.Settled(None, Refusal.ATTEMPT, 0, "", None, HISTORY, EPOCH),
     ]
 
 
@@ -445,7 +445,7 @@ def test_events_of_clients_that_never_left_begin_the_stream_of_the_next_session(
     talk.wait(0)
     talk.reply(wire.Assignments(0, 0, 0, 1, []))
     assert talk.batch() == (1, 1)
-    assert talk.ack(1, n1=0) == [machine.Settled("kept", 0, 0, "", None)]
+    assert talk.ack(1, n1=0) == [machine.Settled("kept", 0, 0, "", None, 6, EPOCH)]
 
 
 def test_a_tick_that_knows_more_outcomes_makes_the_peer_ask_for_them() -> None:

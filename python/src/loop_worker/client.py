@@ -171,7 +171,7 @@ class Client(Node):
     async def send(self, event: object) -> StateID:
         """Sends an event, and returns the state after the transition that applied it. Raises `Refused` if it was not."""
         settled = await self._outcome(event, wire.WANTS_SEQ)
-        return StateID(self.machine.history, self.machine.epoch, settled.seq)
+        return StateID(settled.history, settled.epoch, settled.seq)
 
     async def ask(self, event: object, kind: Any = Any) -> Any:
         """Sends an event, and returns the definition's answer to it, as a type. Raises `Refused`, `Unanswered` and `Misfit`."""

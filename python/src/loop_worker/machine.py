@@ -117,6 +117,9 @@ class Settled(NamedTuple):
     seq: int
     detail: str
     answer: tuple[int, bytes] | None
+    history: int = 0
+    epoch: wire.Epoch = wire.NO_EPOCH
+    """The history and the epoch in which the seq counts, of an entry that the reducer has settled."""
 
 
 class Space(NamedTuple):
@@ -799,7 +802,8 @@ class Machine:
                 self._refused(entry, code)
             if code or entry.flags & wire.WANTS_SEQ:
                 detail = self._details.pop(number, "")
-                self.actions.append(Settled(entry.token, code, seq, detail, news.answers.get(number)))
+                answer = news.answers.get(number)
+                self.actions.append(Settled(entry.token, code, seq, detail, answer, self.history, self.epoch))
         if self._details:
             self._details = {one: text for one, text in self._details.items() if one > self.outbox.settled}
         self._after_settling()
