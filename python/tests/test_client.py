@@ -303,6 +303,22 @@ def test_one_process_at_a_time_has_the_outbox(ledger: Reducer, tmp_path: Path) -
     asyncio.run(main())
 
 
+def test_a_client_that_was_not_opened_says_so(tmp_path: Path) -> None:
+    async def main() -> None:
+        handle = Client("ledger", f"ipc://{tmp_path}/none")
+        for use in (handle.send(1), handle.post(1), handle.ask(1), handle.state(), handle.current_state(), handle.ended()):
+            with pytest.raises(Configuration, match="is not open: use it in `async with`"):
+                await use
+        for values in (handle.states(), handle.transitions()):
+            with pytest.raises(Configuration, match="is not open"):
+                await anext(values)
+        with pytest.raises(Configuration, match="is not open"):
+            await handle.recovered()
+        await handle.aclose()
+
+    asyncio.run(main())
+
+
 def test_what_is_not_settled_at_the_end_is_said(ledger: Reducer) -> None:
     async def main() -> None:
         handle = client(ledger, stop_limit=0.2)

@@ -148,6 +148,8 @@ class Client(Node):
 
         Raises `Ended` if posted events are not settled: without an outbox file they may be lost.
         """
+        if not self.was_opened:
+            return
         error = self.over.exception() if self.over.done() else None
         if await self.close(self._stop_limit):
             return
@@ -194,6 +196,7 @@ class Client(Node):
 
     async def recovered(self) -> list[Outcome]:
         """Waits until everything that earlier processes have left in the outbox file is settled, and returns what became of it."""
+        self.check_opened()
         while any(isinstance(entry.token, Recovered) for entry in self.machine.outbox.unsettled()):
             self.check()
             await self._news.wait()
@@ -257,6 +260,7 @@ class Client(Node):
 
     async def transitions(self, kind: Any = Any) -> AsyncIterator[Transition]:
         """Applied events from now on. Those that were lost on the way are counted, not repaired. Ends when the loop does."""
+        self.check_opened()
         read = decoder(kind)
         queue: deque[tuple[int, Transition]] = deque(maxlen=_WAITING_MAX)
         last: tuple[int, int] | None = None
@@ -282,6 +286,7 @@ class Client(Node):
 
     async def ended(self) -> End:
         """Waits for the loop's end."""
+        self.check_opened()
         await asyncio.shield(self.over)
         if self.loop_end is None:
             raise Ended("the client is closed")

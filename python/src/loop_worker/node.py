@@ -200,7 +200,18 @@ class Node:
         if not self._is_open:
             raise self._error()
 
+    @property
+    def was_opened(self) -> bool:
+        """Whether `open` was called."""
+        return hasattr(self, "over")
+
+    def check_opened(self) -> None:
+        """Raises `Configuration` if `open` was not called."""
+        if not self.was_opened:
+            raise Configuration(f"the {self.title} is not open: use it in `async with`, or await its open()")
+
     def _error(self) -> LoopError:
+        self.check_opened()
         error = self.over.exception() if self.over.done() else None
         return error if isinstance(error, LoopError) else Ended("the loop has ended")
 
