@@ -51,13 +51,16 @@ private struct Parcels: LoopDefinition {
 
 @Suite(.timeLimit(.minutes(5))) struct `The console of a running loop` {
     /// A cluster in which three parcels were ordered, two of them were packed, and the heavy one has failed for good.
-    private func run(_ body: (LocalCluster<Parcels>, ConsoleAsker) async throws -> Void) async throws {
+    /// - Parameter more: how many parcels were ordered and packed after that.
+    private func run(more: Int = 0, _ body: (LocalCluster<Parcels>, ConsoleAsker) async throws -> Void) async throws {
         let folder = TestFolder()
         try await LocalCluster.run(Parcels(), journal: .file("\(folder.path)/journal")) { cluster in
             for (name, weight) in [("a", 1), ("b", 2), ("heavy", 100)] {
                 try await cluster.sendAndConfirm(.order(name: name, weight: weight))
             }
             try await cluster.untilStatus { $0.seq == 5 && $0.parked.count == 1 }
+            for number in 0..<more { try await cluster.sendAndConfirm(.order(name: "more \(number)", weight: 1)) }
+            try await cluster.untilStatus { $0.seq == UInt64(5 + 2 * more) }
             try await body(
                 cluster,
                 ConsoleAsker(
@@ -220,7 +223,7 @@ private struct Parcels: LoopDefinition {
 
     @Test(.enabled(if: hasBrowser)) func `is clicked through in Chromium`() async throws {
         let folder = TestFolder()
-        try await run { _, asker in
+        try await run(more: 150) { _, asker in
             var asker = asker
             asker.program = program(in: folder)
             let server = try ConsoleCommand.serve(asker, at: HostAndPort(host: "127.0.0.1", port: 0))

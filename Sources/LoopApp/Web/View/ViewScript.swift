@@ -125,9 +125,10 @@ enum ViewScript {
               list.querySelector(".before").style.height = begin + "px";
               list.querySelector(".after").style.height = Math.max(count - shown - first, 0) * scale + "px";
               if (asked.get(list) === first) asked.delete(list);
-              // The loop has moved the window by itself.
+              // The loop has moved the window by itself. At the top of the last window, scrolling would ask for an earlier one.
               const isSeen = list.scrollTop < begin + shown * rowHeight && list.scrollTop + list.clientHeight > begin;
-              if (!isSeen && !asked.has(list)) list.scrollTop = begin;
+              const isLast = first > 0 && first + shown >= count;
+              if (!isSeen && !asked.has(list)) list.scrollTop = isLast ? list.scrollHeight : begin;
             }
           };
           // Asks for another window when the end of this one comes near.
