@@ -51,7 +51,8 @@ extension ReducerMachine {
         let record = EventRecord(
             seq: journaled.seq.next, time: context.eventTime(after: journaled.time), session: origin.session,
             number: origin.number, effect: effect,
-            attempt: owner.attempt, wantsSeq: false, isLast: true, trace: journaled.traces[effect], bytes: bytes[...])
+            attempt: owner.attempt, wantsSeq: false, isLast: true, trace: journaled.trace(ofEffect: effect),
+            bytes: bytes[...])
         guard apply(record) else {
             throw NoFailingEvent(reason: "its failing event cannot be decoded")
         }

@@ -168,11 +168,16 @@ extension JournaledState {
     }
 
     /// The place of an event in a trace, or nil if it is in none. A timer's event is where the timer is, as long as that is live.
-    func trace(of record: EventRecord) -> TraceContext? {
+    @inline(__always)
+    func trace(of record: borrowing EventRecord) -> TraceContext? {
         if let trace = record.trace { return trace }
         guard !traces.isEmpty, record.isOfTimer, let timer = record.effect else { return nil }
         return traces[timer]
     }
+
+    /// The place in a trace of the transition that started an effect, or nil if it is in none.
+    @inline(__always)
+    func trace(ofEffect effect: EffectID) -> TraceContext? { traces.isEmpty ? nil : traces[effect] }
 
     /// Completes an effect whose body has returned.
     private mutating func complete(_ effect: EffectID) {

@@ -106,6 +106,7 @@ package struct Grant: Equatable, Sendable {
     }
 
     /// Writes what precedes the request.
+    @inline(__always)
     func writeHead(to output: inout OutputSpan<UInt8>) {
         output.append(effect, attempt)
         output.append(number: version.value)

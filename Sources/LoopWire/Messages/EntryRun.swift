@@ -159,7 +159,7 @@ package struct EntryHead: Equatable, Sendable {
     package var effectIfAny: EffectID? { hasEffect ? effect : nil }
     package var wantsSeq: Bool { flags & 2 != 0 }
     package var wantsAnswer: Bool { flags & 8 != 0 }
-    package var hasTrace: Bool { flags & 16 != 0 }
+    @inline(__always) package var hasTrace: Bool { flags & 16 != 0 }
     /// Where the trace context begins, if there is one.
     var tracePosition: Int { payload.lowerBound - 4 - TraceContext.byteCount }
     /// Whether it is an event with which the effect's body has ended.

@@ -121,7 +121,7 @@ struct Dispatch: Sendable {
     func grants(of session: SessionID, _ members: Members, _ journaled: JournaledState) -> [Grant] {
         effects(heldBy: session, members, journaled.effects).compactMap { effect in
             guard let place = journaled.effects.index(forKey: effect), let owner = owners[place] else { return nil }
-            return Grant(effect, owner.attempt, at: place, journaled)
+            return Grant(effect, owner.attempt, journaled.effects[at: place], journaled.trace(ofEffect: effect))
         }
     }
 
@@ -277,7 +277,9 @@ struct Dispatch: Sendable {
                 : Attempt(epoch: journaled.epoch.number, count: grantsCount)
             owners.give(
                 place, to: Ownership(session: taker.session, attempt: attempt), &members[at: taker.index].holding)
-            members[at: taker.index].take(.start(Grant(effect, attempt, at: place, journaled)))
+            let grant = Grant(
+                effect, attempt, journaled.effects[at: place], journaled.trace(ofEffect: effect))
+            members[at: taker.index].take(.start(grant))
             watchTimeout(of: effect, at: place, attempt, journaled.table, context)
             granted.effects.append(effect)
         }
@@ -294,12 +296,10 @@ struct Dispatch: Sendable {
 }
 
 extension Grant {
-    fileprivate init(_ effect: EffectID, _ attempt: Attempt, at place: Int, _ journaled: JournaledState) {
-        let live = journaled.effects[at: place]
+    fileprivate init(_ effect: EffectID, _ attempt: Attempt, _ live: LiveEffect, _ trace: TraceContext?) {
         self.init(
             effect: effect, attempt: attempt, version: live.version, failures: live.failures,
-            isResumed: live.wasGranted, request: live.request,
-            trace: journaled.traces.isEmpty ? nil : journaled.traces[effect])
+            isResumed: live.wasGranted, request: live.request, trace: trace)
     }
 }
 
