@@ -167,7 +167,7 @@ extension JournaledState {
         return live
     }
 
-    /// The place of an event in a trace, or nil if it is in none. A timer's event is where the timer is, as long as that is live.
+    /// The place of an event in a trace, or nil if it is in none. While a timer is live, its event has the timer's place.
     @inline(__always)
     func trace(of record: borrowing EventRecord) -> TraceContext? {
         if let trace = record.trace { return trace }
