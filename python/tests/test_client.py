@@ -21,6 +21,7 @@ from loop_worker import (
     NotAdmitted,
     Refusal,
     Refused,
+    State,
     Unanswered,
     encode,
     wire,
@@ -149,6 +150,20 @@ def test_states_go_on_in_the_next_epoch(ledger: Reducer) -> None:
             await handle.send(Deposit(2, Work()))
             await asyncio.wait_for(following, 20)
             assert max(epochs) == 2
+
+    asyncio.run(main())
+
+
+def test_sections_that_are_read_at_once_are_kept_apart(programs: Path, start_reducer: StartReducer) -> None:
+    reducer = start_reducer(programs / "loop-reducer", "conform")
+
+    async def main() -> None:
+        for _ in range(20):
+            async with Client("conform", reducer.address) as handle:
+                asked = [asyncio.ensure_future(handle.state(section=section)) for section in ("nothing", "", "done")]
+                refused, *found = await asyncio.gather(*asked, return_exceptions=True)
+                assert isinstance(refused, NotAdmitted)
+                assert [sorted(one.value)[:1] for one in found if isinstance(one, State)] == [["done"], []]
 
     asyncio.run(main())
 

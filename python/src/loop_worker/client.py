@@ -24,6 +24,10 @@ from .values import decode, decoder, encode, loads
 _LOG = logging.getLogger("loop_worker")
 _STATUS_REPEAT = 0.3
 _WAITING_MAX = 16_384
+_TRANSFERS_MAX = 1024
+_ANSWERED_BY = 2.0
+_SECTION = 6
+"""What `Refused` says of a section that is not there."""
 _NO_ANSWER = {1: "the definition answers nothing to it", 2: "it cannot be encoded", 3: "it is too large"}
 
 
@@ -129,6 +133,12 @@ class Client(Node):
         )
         self._stop_limit = stop_limit
         self._streams: dict[tuple[str, int], _Stream] = {}
+        # The section of each transfer of a state, by what names it.
+        self._transfers: dict[tuple[wire.Epoch, int], str] = {}
+        # The section of the newest questions that begin a transfer, and how many of them have no answer yet.
+        self._asked = ""
+        self._unanswered = 0
+        self._asked_at = 0.0
         self._recovered: list[Outcome] = []
         self._status: list[asyncio.Future[Position]] = []
         self._status_at = 0.0
@@ -301,7 +311,7 @@ class Client(Node):
     def _check_refused(self, stream: _Stream) -> None:
         refused = stream.observer.refused
         if refused is not None:
-            known = f"; it has {refused.reducers}" if refused.what == 6 else ""
+            known = f"; it has {refused.reducers}" if refused.what == _SECTION else ""
             raise NotAdmitted(refusal(refused) if not known else f"the loop has no section {stream.observer.section!r}{known}")
 
     def _following(self, section: str, at_most: float | None) -> _Stream:
@@ -328,20 +338,41 @@ class Client(Node):
             self._told_status(header, message)
         elif isinstance(message, wire.Transitions):
             self._note(header, message)
+        section = self._section_of(header, message)
         for stream in self._streams.values():
             if isinstance(message, wire.Introduction):
                 stream.observer.introduced(header.history)
-            else:
+            elif section is None or section == stream.observer.section:
                 stream.observer.hear(header, message, topic, now)
                 stream.take()
+
+    def _section_of(self, header: wire.Header, message: wire.Message) -> str | None:
+        """The section that an answer is of, or nothing for what concerns all streams. It does not name its section.
+
+        So only one section at a time is asked for, until all answers are here.
+        """
+        is_refusal = isinstance(message, wire.Refused | wire.Busy) and message.to.verb == wire.STATE_WANTED
+        if is_refusal or (isinstance(message, wire.StatePart) and message.part == 0):
+            self._unanswered = max(self._unanswered - 1, 0)
+        if isinstance(message, wire.StatePart):
+            if len(self._transfers) > _TRANSFERS_MAX:
+                del self._transfers[next(iter(self._transfers))]
+            return self._transfers.setdefault((header.epoch, message.transfer), self._asked)
+        return self._asked if is_refusal and isinstance(message, wire.Refused) and message.what == _SECTION else None
+
+    def _may_ask(self, section: str, now: float) -> bool:
+        return section == self._asked or not self._unanswered or now > self._asked_at + _ANSWERED_BY
 
     def tend(self, now: float) -> float:
         due = float("inf")
         if self.machine.introduced:
             for stream in self._streams.values():
-                due = min(due, stream.observer.advance(now))
+                due = min(due, stream.observer.advance(now, self._may_ask(stream.observer.section, now)))
                 for question in stream.observer.take_questions():
                     self.tell(question)
+                    if stream.observer.is_beginning:
+                        self._unanswered = self._unanswered + 1 if stream.observer.section == self._asked else 1
+                        self._asked, self._asked_at = stream.observer.section, now
                 stream.take()
         if self._status:
             if now >= self._status_at and self.machine.introduced:

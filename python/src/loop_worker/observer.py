@@ -63,6 +63,11 @@ class Observer:
         """What it subscribes to."""
         return wire.states_topic(self.loop, self.section, self.interval_ms)
 
+    @property
+    def is_beginning(self) -> bool:
+        """Whether it waits for the first part of a state. A part does not say which section it is of."""
+        return self.refused is None and self._transfer is not None and not self._transfer.id
+
     def take_states(self) -> list[tuple[Position, bytes]]:
         """The states since the last call, in order."""
         states, self._states = self._states, []
@@ -112,12 +117,14 @@ class Observer:
             elif isinstance(message, wire.Unchanged):
                 self._unchanged(message, now)
 
-    def advance(self, now: float) -> float:
-        """Asks for what is missing, and returns when to call again."""
+    def advance(self, now: float, may_begin: bool = True) -> float:
+        """Asks for what is missing, and returns when to call again. It may have to wait until others have begun."""
         if self.refused is not None or self._behind_since is None:
             return float("inf")
         transfer = self._transfer
         if transfer is None:
+            if not may_begin:
+                return float("inf")
             patience = _PATIENCE + self.interval_ms / 1000 if self.position is not None else 0.0
             due = max(self._behind_since + patience, self._not_before)
             if now < due:
