@@ -9,6 +9,11 @@ import Testing
         var links: TrackedDictionary<Int, Int> = [:]
     }
 
+    enum Phase: Codable, Equatable, Sendable {
+        case closed
+        case open(TrackedDictionary<String, Int>)
+    }
+
     struct Site: Codable, Equatable, Sendable {
         var name = "a"
         var count = 0
@@ -17,6 +22,7 @@ import Testing
         var parts: [String: TrackedDictionary<Int, String>] = [:]
         var lists: [TrackedDictionary<Int, Int>] = []
         var sets: Set<TrackedDictionary<Int, Int>> = []
+        var phase = Phase.closed
     }
 
     @Test(arguments: 1...20) func `made on the old state they give the new one, byte for byte`(seed: UInt64) throws {
@@ -50,6 +56,58 @@ import Testing
         case 11: site.lists.append([key: key])
         default: site.sets = [[key: key], [2: 1, 1: 2]]
         }
+    }
+
+    @Test func `each of a row of states has the delta and the hash of the vector`() throws {
+        var site = Site()
+        var written: [String] = []
+        func add(_ name: String, _ change: (inout Site) -> Void) throws {
+            let base = try DeltaBase(of: site)
+            change(&site)
+            let (delta, state) = (try Delta.encode(since: base, to: site), try CBOR.encode(site))
+            let hash = hexadecimal(StableHash.fnv1a(state))
+            written.append("\(name); \(hexadecimal(delta)); \(hexadecimal(state)); \(hash)")
+        }
+        try add("nothing changes") { _ in }
+        try add("what is not tracked changes") { $0.name = "b" }
+        try add("entries are inserted, in their order") { site in
+            for key in ["b", "a", "c", "d"] { site.pages[key] = Page(title: key) }
+        }
+        try add("an entry is updated in its place") { $0.pages["a"]?.title = "other" }
+        try add("an entry is removed") { $0.pages["b"] = nil }
+        try add("an entry is removed and inserted, and so is the last") { site in
+            site.pages["a"] = nil
+            site.pages["a"] = Page(title: "again")
+        }
+        try add("a dictionary in an entry changes") { $0.pages["c"]?.links[7] = -1 }
+        try add("a dictionary in an entry changes again") { $0.pages["c"]?.links[-8] = 1 }
+        try add("an optional dictionary is there") { $0.ranks = [1: 1, 300: 2, -1: 3] }
+        try add("a number is a key") { $0.ranks?[300] = 4 }
+        try add("dictionaries are in a map") { $0.parts = ["x": [1: "p", 2: "q"], "y": [1: "p"], "7": [1: "p"]] }
+        try add("two of them change") { site in
+            site.parts["x"]?[2] = "r"
+            site.parts["7"]?[2] = "r"
+            site.parts["y"] = nil
+        }
+        try add("dictionaries are in an array and in a set") { ($0.lists, $0.sets) = ([[1: 2], [:]], [[3: 4]]) }
+        try add("the one in the array changes") { $0.lists[0][5] = 6 }
+        try add("a dictionary is in a case") { $0.phase = .open(["a": 1, "b": 2, "c": 3]) }
+        try add("a dictionary in a case changes") { site in
+            guard case .open(var queue) = site.phase else { return }
+            site.phase = .closed
+            queue["b"] = nil
+            site.phase = .open(queue)
+        }
+        try add("the optional one is gone, and others are empty") { site in
+            (site.ranks, site.phase) = (nil, .open([:]))
+            site.pages = [:]
+        }
+        try add("several change") { site in
+            site.pages["e"] = Page(title: "e", links: [1: 2])
+            site.count = -5
+            site.lists = []
+        }
+        #expect(try vectors("deltas.txt") == written, "the lines are now:\n\(written.joined(separator: "\n"))")
     }
 
     @Test func `a dictionary itself can be the state`() throws {

@@ -69,12 +69,13 @@ import Testing
         let written = try DocumentExamples.all.map { "\($0.name); \(hexadecimal($0.bytes))" }
         #expect(try vectors("documents.txt") == written)
     }
+}
 
-    private func vectors(_ name: String) throws -> [String] {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Vectors/\(name)")
-        return try String(contentsOf: file, encoding: .utf8)
-            .split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
-    }
+/// The lines of a file of vectors, without comments.
+func vectors(_ name: String) throws -> [String] {
+    let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Vectors/\(name)")
+    return try String(contentsOf: file, encoding: .utf8)
+        .split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
 }
 
 @Suite struct `Messages from anybody` {
@@ -176,6 +177,6 @@ import Testing
     }
 }
 
-private func hexadecimal(_ bytes: [UInt8]) -> String {
+func hexadecimal(_ bytes: [UInt8]) -> String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }
