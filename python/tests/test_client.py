@@ -6,7 +6,9 @@ import asyncio
 import signal
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 from conftest import SILENCE, Deposit, Ledger, Receipt, Work, all_booked, clerk, client, options
@@ -22,6 +24,7 @@ from loop_worker import (
     Refusal,
     Refused,
     State,
+    Tracked,
     Unanswered,
     encode,
     wire,
@@ -164,6 +167,73 @@ def test_sections_that_are_read_at_once_are_kept_apart(programs: Path, start_red
                 refused, *found = await asyncio.gather(*asked, return_exceptions=True)
                 assert isinstance(refused, NotAdmitted)
                 assert [sorted(one.value)[:1] for one in found if isinstance(one, State)] == [["done"], []]
+
+    asyncio.run(main())
+
+
+@dataclass(frozen=True)
+class Kit:
+    """The part of the state of `conform` that has a tracked dictionary."""
+
+    entries: Annotated[dict[str, int], Tracked]
+    filler: bytes
+
+
+def test_deltas_give_the_states_that_whole_updates_give_and_a_lost_one_is_repaired(
+    programs: Path, start_reducer: StartReducer, caplog: pytest.LogCaptureFixture
+) -> None:
+    reducer = start_reducer(programs / "loop-reducer", "conform")
+    heard: list[type] = []
+    lost: list[wire.Message] = []
+
+    async def main() -> None:
+        async with Client("conform", reducer.address) as handle, Client("conform", reducer.address) as other:
+            await handle.send({"fill": {"bytes": 100_000}})
+            following = handle.states(Kit, deltas=True)
+            last = await anext(following)
+            [stream] = handle._streams.values()
+            hear = stream.observer.hear
+
+            def lossy(header: wire.Header, message: wire.Message, topic: bytes, now: float) -> None:
+                heard.append(type(message))
+                # CBOR of the key "6".
+                if isinstance(message, wire.Delta) and b"\x616" in message.delta and not lost:
+                    lost.append(message)
+                else:
+                    hear(header, message, topic, now)
+
+            stream.observer.hear = lossy  # type: ignore[method-assign]
+            expected: dict[str, int] = {}
+            for number in range(12):
+                if number % 4 == 3:
+                    expected.pop(str(number - 2))
+                    placed = await handle.send({"remove": {"key": str(number - 2)}})
+                else:
+                    expected |= {str(number): number, "0": number}
+                    await handle.send({"put": {"key": str(number), "value": number}})
+                    if number == 6:
+                        await until(lambda: bool(lost))
+                    placed = await handle.send({"put": {"key": "0", "value": number}})
+                while last.seq < placed.seq:
+                    last = await anext(following)
+                assert list(last.value.entries.items()) == list(expected.items())
+                assert last == await other.state(Kit, at_least=placed)
+
+            await until(lambda: wire.StateHash in heard)
+
+    asyncio.run(main())
+    assert len(lost) == 1
+    assert heard.count(wire.Delta) > 6
+    # The state was fetched once, after the loss.
+    assert wire.StatePart in heard
+    assert not caplog.records
+
+
+def test_deltas_need_the_type_of_the_state(ledger: Reducer) -> None:
+    async def main() -> None:
+        async with client(ledger) as handle:
+            with pytest.raises(Misfit, match="needs the type of the state"):
+                await anext(handle.states(deltas=True))
 
     asyncio.run(main())
 

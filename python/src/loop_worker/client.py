@@ -14,12 +14,13 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from . import address, keys, machine, wire
+from .deltas import Fold, Plain
 from .errors import Ended, LoopError, Misfit, NotAdmitted, Refused, Unanswered
 from .node import News, Node, refusal
 from .observer import Observer, Position
 from .options import Options
 from .outbox_file import Recovered
-from .values import decode, decoder, encode, loads
+from .values import Read, decode, decoder, encode, loads
 
 _LOG = logging.getLogger("loop_worker")
 _STATUS_REPEAT = 0.3
@@ -87,7 +88,7 @@ class _Stream:
 
     def __init__(self, observer: Observer) -> None:
         self.observer = observer
-        self.newest: tuple[Position, bytes] | None = None
+        self.newest: tuple[Position, bytes | Plain] | None = None
         self.news = News()
 
     def take(self) -> None:
@@ -97,6 +98,11 @@ class _Stream:
             self.newest = position, data or (self.newest[1] if self.newest else b"")
         if states or self.observer.refused is not None:
             self.news.tell()
+
+
+def _state(newest: tuple[Position, bytes | Plain], read: Read) -> State:
+    position, data = newest
+    return State(StateID(*position), read(data.value if isinstance(data, Plain) else loads(data)))
 
 
 class Client(Node):
@@ -132,7 +138,7 @@ class Client(Node):
             kind="client",
         )
         self._stop_limit = stop_limit
-        self._streams: dict[tuple[str, int], _Stream] = {}
+        self._streams: dict[tuple[str, int, Any], _Stream] = {}
         # The section of each transfer of a state, by what names it.
         self._transfers: dict[tuple[wire.Epoch, int], str] = {}
         # The section of the newest questions that begin a transfer, and how many of them have no answer yet.
@@ -215,18 +221,24 @@ class Client(Node):
 
     # Reading.
 
-    async def states(self, kind: Any = Any, *, section: str = "", at_most: float | None = None) -> AsyncIterator[State]:
+    async def states(
+        self, kind: Any = Any, *, section: str = "", at_most: float | None = None, deltas: bool = False
+    ) -> AsyncIterator[State]:
         """States that existed, in order, the newest one after each pause of the reader. Ends when the loop does.
 
-        `section` is the name of a part of the state, and `at_most` how many a second.
+        `section` is the name of a part of the state, and `at_most` how many a second. With `deltas`, the reducer sends only the
+        changed entries of tracked dictionaries, and everything else whole. Then `kind` has to mark them as `Tracked`, and states
+        share the entries that have not changed, so that a reader must not change them.
         """
+        if deltas and kind is Any:
+            raise Misfit("deltas=True needs the type of the state, in which tracked dictionaries are marked as Tracked")
         read = decoder(kind)
-        stream = self._following(section, at_most)
-        shown: Position | None = None
+        stream = self._following(section, at_most, kind if deltas else None)
+        shown: tuple[Position, bytes | Plain] | None = None
         while True:
-            if stream.newest is not None and stream.newest[0] != shown:
-                shown = stream.newest[0]
-                yield State(StateID(*shown), read(loads(stream.newest[1])))
+            if stream.newest is not None and stream.newest is not shown:
+                shown = stream.newest
+                yield _state(shown, read)
                 continue
             if self._has_ended():
                 return
@@ -244,7 +256,7 @@ class Client(Node):
             stream.observer.wants(Position(*at_least), time.monotonic())
         while True:
             if stream.newest is not None and _is_at_least(stream.newest[0], at_least):
-                return State(StateID(*stream.newest[0]), read(loads(stream.newest[1])))
+                return _state(stream.newest, read)
             self.check()
             self._check_refused(stream)
             if (
@@ -314,13 +326,14 @@ class Client(Node):
             known = f"; it has {refused.reducers}" if refused.what == _SECTION else ""
             raise NotAdmitted(refusal(refused) if not known else f"the loop has no section {stream.observer.section!r}{known}")
 
-    def _following(self, section: str, at_most: float | None) -> _Stream:
-        """A stream of states. It goes on for later readers, as long as the client is open."""
+    def _following(self, section: str, at_most: float | None, folded: Any = None) -> _Stream:
+        """A stream of states, or of deltas to states of a type. It goes on for later readers, as long as the client is open."""
         self.check()
         interval = round(1000 / at_most) if at_most else 0
-        stream = self._streams.get((section, interval))
+        stream = self._streams.get((section, interval, folded))
         if stream is None:
-            stream = self._streams[section, interval] = _Stream(Observer(self.machine.loop, section, interval))
+            fold = Fold(folded) if folded is not None else None
+            stream = self._streams[section, interval, folded] = _Stream(Observer(self.machine.loop, section, interval, fold))
             self.machine.awaits_last_state = True
             self.follow(stream.observer.topic)
             self.wake()
@@ -373,6 +386,9 @@ class Client(Node):
                     if stream.observer.is_beginning:
                         self._unanswered = self._unanswered + 1 if stream.observer.section == self._asked else 1
                         self._asked, self._asked_at = stream.observer.section, now
+                if stream.observer.divergence is not None:
+                    _LOG.warning("%s: %s; the state is fetched again", self.title, stream.observer.divergence)
+                    stream.observer.divergence = None
                 stream.take()
         if self._status:
             if now >= self._status_at and self.machine.introduced:

@@ -1,4 +1,4 @@
-"""An observer of the state, or of a section, without sockets and clocks (protocol, section 8). It follows whole states.
+"""An observer of the state, or of a section, without sockets and clocks (protocol, section 8). It follows whole states, or deltas.
 
 Seqs of different histories or epochs do not compare. A state is shown if it is newer than the one before in its epoch; in a new
 epoch or history the observer waits for a state, and fetches one if none comes within its patience.
@@ -6,13 +6,18 @@ epoch or history the observer waits for a state, and fetches one if none comes w
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from . import wire
+from .deltas import Fold, Plain
+from .errors import Misfit
 from .search import asked_pause
 
 _PATIENCE, _REPEAT = 0.15, 0.3
+_WRONG_AGAIN, _PAUSE = 10, 5
+_WAITING_MAX, _WAITING_BYTES = 16_384, (8 << 20, 256 << 20)
 _PARTS_AHEAD = 8
 _LEFT_MAX = 16
 
@@ -43,9 +48,13 @@ class Observer:
     loop: int
     section: str = ""
     interval_ms: int = 0
+    fold: Fold | None = None
+    """How it folds deltas. Without it, it follows whole states."""
 
     position: Position | None = None
     refused: wire.Refused | None = None
+    divergence: str | None = None
+    """What did not fit, so that the state is fetched again. It is for a log, whose writer takes it away."""
 
     def __post_init__(self) -> None:
         self._left: list[int] = []
@@ -55,21 +64,27 @@ class Observer:
         self._behind_since: float | None = 0.0
         self._transfer: _Transfer | None = None
         self._not_before = 0.0
-        self._states: list[tuple[Position, bytes]] = []
+        self._states: list[tuple[Position, bytes | Plain]] = []
         self._questions: list[bytes] = []
+        # The state that deltas are folded into, and the first seq at which it was the same.
+        self._base: Plain | None = None
+        self._first = 0
+        self._hash: wire.StateHash | None = None
+        self._waiting: deque[wire.Delta] = deque()
+        self._wrong_at = float("-inf")
 
     @property
     def topic(self) -> bytes:
         """What it subscribes to."""
-        return wire.states_topic(self.loop, self.section, self.interval_ms)
+        return wire.states_topic(self.loop, self.section, self.interval_ms, wire.DELTAS if self.fold else wire.STATES)
 
     @property
     def is_beginning(self) -> bool:
         """Whether it waits for the first part of a state. A part does not say which section it is of."""
         return self.refused is None and self._transfer is not None and not self._transfer.id
 
-    def take_states(self) -> list[tuple[Position, bytes]]:
-        """The states since the last call, in order."""
+    def take_states(self) -> list[tuple[Position, bytes | Plain]]:
+        """The states since the last call, in order: as bytes, or folded. Empty bytes are those of the state before."""
         states, self._states = self._states, []
         return states
 
@@ -80,7 +95,8 @@ class Observer:
 
     def has(self, seq: int) -> bool:
         """Whether it shows this seq of the present epoch, or a later one."""
-        return self._is_present and self.position is not None and self.position.seq >= seq
+        is_known = self._is_present and (self.fold is None or self._base is not None)
+        return is_known and self.position is not None and self.position.seq >= seq
 
     def wants(self, position: Position, now: float) -> None:
         """Takes note that there is a state at this position."""
@@ -113,9 +129,13 @@ class Observer:
             self._take(message, now)
         elif topic == self.topic:
             if isinstance(message, wire.StateUpdate):
-                self._show(message.seq, message.state)
+                self._show(message.seq, message.state, now)
             elif isinstance(message, wire.Unchanged):
                 self._unchanged(message, now)
+            elif isinstance(message, wire.Delta):
+                self._wait(message, now)
+            elif isinstance(message, wire.StateHash):
+                self._compare(message, now)
 
     def advance(self, now: float, may_begin: bool = True) -> float:
         """Asks for what is missing, and returns when to call again. It may have to wait until others have begun."""
@@ -125,7 +145,9 @@ class Observer:
         if transfer is None:
             if not may_begin:
                 return float("inf")
-            patience = _PATIENCE + self.interval_ms / 1000 if self.position is not None else 0.0
+            # What is waited for does not come by itself if there is nothing that it could build on.
+            is_stuck = self.position is None or self._waiting or (self.fold is not None and self._base is None)
+            patience = 0.0 if is_stuck else _PATIENCE + self.interval_ms / 1000
             due = max(self._behind_since + patience, self._not_before)
             if now < due:
                 return due
@@ -145,6 +167,8 @@ class Observer:
         if history != self.history and self.history:
             self._left = [*self._left[1 - _LEFT_MAX :], self.history]
         self.history, self._epoch, self._newest = history, epoch, 0
+        self._base = None
+        self._waiting.clear()
         # A question that has no answer yet may be answered by this reducer.
         if self._transfer is not None and self._transfer.id:
             self._transfer = None
@@ -161,14 +185,73 @@ class Observer:
         if not self.has(self._newest) and self._behind_since is None:
             self._behind_since = now
 
-    def _show(self, seq: int, state: bytes) -> None:
+    def _show(self, seq: int, state: bytes, now: float) -> None:
         self._newest = max(self._newest, seq)
-        if self.position is None or not self._is_present or seq > self.position.seq:
+        is_again = self.fold is not None and self._base is None
+        if self.position is None or not self._is_present or seq > self.position.seq or (is_again and seq == self.position.seq):
             self.position = Position(self.history, self._epoch, seq)
-            self._states.append((self.position, state))
+            shown: bytes | Plain = state
+            if self.fold is not None:
+                try:
+                    shown = self._base = self.fold.whole(state)
+                    self._first, self._hash = seq, None
+                except Misfit as error:
+                    # The bytes are shown, so that the reader is told.
+                    self._distrust(f"the state at seq {seq} is not of the type: {error}", now)
+            self._states.append((self.position, shown))
+            self._fold(now)
+        self._rest()
+
+    def _rest(self) -> None:
         if self.has(self._newest):
             self._behind_since = None
             self._transfer = None
+
+    def _wait(self, news: wire.Delta, now: float) -> None:
+        self._waiting.append(news)
+        least, most = _WAITING_BYTES
+        received = sum(map(len, self._transfer.parts.values())) if self._transfer is not None else 0
+        while len(self._waiting) > _WAITING_MAX or sum(len(one.delta) for one in self._waiting) > min(max(least, received), most):
+            self._waiting.popleft()
+        self._know(news.seq, now)
+        self._fold(now)
+        self._rest()
+
+    def _fold(self, now: float) -> None:
+        """Shows what the waiting deltas make of the state. One whose base is another state waits for that."""
+        while self._waiting and self._base is not None and self.fold is not None and self.position is not None:
+            news = self._waiting[0]
+            if news.seq > self.position.seq:
+                if news.first > self.position.seq or news.through < self._first:
+                    return
+                try:
+                    base = self.fold.delta(news.delta, self._base)
+                    base.check(news.hash)
+                except Misfit as error:
+                    self._waiting.popleft()
+                    return self._distrust(f"a delta to the state at seq {news.seq} is wrong: {error}", now)
+                self._base, self._first = base, news.seq
+                self.position = self.position._replace(seq=news.seq)
+                self._states.append((self.position, base))
+            self._waiting.popleft()
+
+    def _compare(self, news: wire.StateHash, now: float) -> None:
+        """Compares a hash with the state that is shown. It comes again with each tick."""
+        if self._base is None or self.position is None or not self._first <= news.seq <= self.position.seq or news == self._hash:
+            return
+        self._hash = news
+        try:
+            self._base.check(news.hash)
+        except Misfit as error:
+            self._distrust(f"the state at seq {news.seq} is wrong: {error}", now)
+
+    def _distrust(self, why: str, now: float) -> None:
+        """Fetches the state before anything else is shown; after a pause, if that has not helped."""
+        self.divergence = why
+        self._base = self._transfer = None
+        self._behind_since = now
+        self._not_before = max(self._not_before, now + _PAUSE if now - self._wrong_at < _WRONG_AGAIN else now)
+        self._wrong_at = now
 
     def _unchanged(self, news: wire.Unchanged, now: float) -> None:
         if self.has(news.first):
@@ -176,6 +259,7 @@ class Observer:
             if news.through > self.position.seq:
                 self.position = self.position._replace(seq=news.through)
                 self._states.append((self.position, b""))
+                self._fold(now)
             self._newest = max(self._newest, news.through)
             if self.has(self._newest):
                 self._behind_since = None
@@ -186,7 +270,8 @@ class Observer:
         transfer.asked_at = now
         for part in parts:
             if part not in transfer.parts and (transfer.last is None or part <= transfer.last):
-                self._questions.append(wire.state_wanted(self.loop, transfer.id, part, self.section))
+                interval = self.interval_ms if self.fold is not None else None
+                self._questions.append(wire.state_wanted(self.loop, transfer.id, part, self.section, interval))
 
     def _take(self, news: wire.StatePart, now: float) -> None:
         transfer = self._transfer
@@ -202,7 +287,10 @@ class Observer:
         if transfer.last is not None and all(part in transfer.parts for part in range(transfer.last + 1)):
             self._transfer = None
             self._behind_since = now
-            self._show(news.seq, b"".join(transfer.parts[part] for part in range(transfer.last + 1)))
+            if self.fold is not None:
+                # If what waits does not build on this one either, another question at once would be too early.
+                self._not_before = now + _REPEAT
+            self._show(news.seq, b"".join(transfer.parts[part] for part in range(transfer.last + 1)), now)
         elif is_first:
             self._ask(transfer, range(1, 1 + _PARTS_AHEAD), now)
         else:

@@ -55,6 +55,20 @@ class Tracked:
     """Marks a dictionary that is a `TrackedDictionary` in Swift: `Annotated[dict[str, Order], Tracked]`."""
 
 
+class Entry:
+    """An entry of a tracked dictionary: its key and value, plain, and both as they were read."""
+
+    __slots__ = ("key", "read", "value")
+
+    def __init__(self, key: Any, value: Any) -> None:
+        self.key, self.value = key, value
+        self.read: tuple[Any, Any] | None = None
+
+
+class Entries(dict[bytes, Entry]):
+    """A tracked dictionary among plain values, by the bytes of its keys."""
+
+
 _SWIFT_EPOCH = datetime(2001, 1, 1, tzinfo=timezone.utc)
 
 
@@ -132,6 +146,7 @@ _WRITERS: dict[type, Callable[[Any], bytes]] = {
     tuple: lambda value: _array([encode(item) for item in value]),
     set: lambda value: _array(sorted(encode(item) for item in value)),
     frozenset: lambda value: _array(sorted(encode(item) for item in value)),
+    Entries: lambda value: _array([encode(item) for entry in value.values() for item in (entry.key, entry.value)]),
     dict: lambda value: _map([(encode(key), encode(item)) for key, item in value.items()]),
     datetime: lambda value: _float(_seconds(value)),
     uuid.UUID: lambda value: _text(str(value).upper()),
@@ -316,6 +331,10 @@ def _read_tracked(key: Any, item: Any) -> Read:
     read_key, read = decoder(key), decoder(item)
 
     def pairs(value: Any) -> Any:
+        if isinstance(value, Entries):
+            for entry in value.values():
+                entry.read = entry.read or (read_key(entry.key), _at(entry.key, read, entry.value))
+            return dict(entry.read for entry in value.values() if entry.read)
         if not isinstance(value, list) or len(value) % 2:
             raise Misfit(f"expected an array of keys and values, found {_shown(value)}")
         return {read_key(value[at]): _at(value[at], read, value[at + 1]) for at in range(0, len(value), 2)}

@@ -155,9 +155,13 @@ def outcomes_wanted(loop: int, session: int, after: int) -> bytes:
     return _to_reducer(loop, OUTCOMES_WANTED, _TWO.pack(session, after))
 
 
-def state_wanted(loop: int, transfer: int, part: int, section: str) -> bytes:
-    """A question for a part of the encoded state, or of a section. The transfer 0 begins a new one."""
-    return _to_reducer(loop, STATE_WANTED, struct.pack("<QQB", transfer, part, 0), _text(section), b"\0")
+def state_wanted(loop: int, transfer: int, part: int, section: str, deltas_ms: int | None = None) -> bytes:
+    """A question for a part of the encoded state, or of a section. The transfer 0 begins a new one.
+
+    A follower of deltas says the interval of its stream.
+    """
+    follows = b"\0" if deltas_ms is None else b"\1" + _U32.pack(deltas_ms)
+    return _to_reducer(loop, STATE_WANTED, struct.pack("<QQB", transfer, part, 0), _text(section), follows)
 
 
 def goodbye(loop: int, session: int, peer: bytes, history: int) -> bytes:
@@ -198,9 +202,9 @@ def topic(loop: int, channel: bytes, rest: bytes = b"") -> bytes:
     return struct.pack("<QH", loop, SHARD) + channel + rest
 
 
-def states_topic(loop: int, section: str, interval_ms: int) -> bytes:
-    """The topic of whole states, or of a section's."""
-    return topic(loop, STATES, struct.pack("<QI", fnv1a(section.encode()) if section else 0, interval_ms))
+def states_topic(loop: int, section: str, interval_ms: int, channel: bytes = STATES) -> bytes:
+    """The topic of whole states, or of a section's; on the channel `DELTAS`, of deltas."""
+    return topic(loop, channel, struct.pack("<QI", fnv1a(section.encode()) if section else 0, interval_ms))
 
 
 # 9.3: what a peer reads
@@ -438,6 +442,23 @@ class Unchanged(NamedTuple):
     through: int
 
 
+class Delta(NamedTuple):
+    """What makes the state at a seq of the one that was the same from `first` through `through`."""
+
+    first: int
+    through: int
+    seq: int
+    hash: int | None
+    delta: bytes
+
+
+class StateHash(NamedTuple):
+    """The FNV-1a of the encoded state at a seq."""
+
+    seq: int
+    hash: int
+
+
 class GoodbyeHeard(NamedTuple):
     """The session has ended."""
 
@@ -465,7 +486,7 @@ class Other(NamedTuple):
 
 
 _ToMachine = Introduction | JoinAccepted | Commands | Acknowledgement | Tick | Assignments | Outcomes | RefusalDetails
-_ToObserver = StatePart | Status | StateUpdate | Transitions | ServerHeartbeat | Unchanged
+_ToObserver = StatePart | Status | StateUpdate | Transitions | ServerHeartbeat | Unchanged | Delta | StateHash
 Message = _ToMachine | _ToObserver | GoodbyeHeard | Busy | Ended | Refused | Redirect | NoLeader | Other
 
 _HEADER = struct.Struct("<2sQQQQB")
@@ -526,6 +547,13 @@ def _notes(r: Reader) -> Transitions:
     return Transitions(notes)
 
 
+def _delta(r: Reader) -> Delta:
+    first, through, seq = r.u64(), r.u64(), r.u64()
+    if not first <= through < seq:
+        raise Malformed(f"a delta from {first} through {through} to {seq}")
+    return Delta(first, through, seq, r.u64() if r.flag() else None, r.bytes())
+
+
 def _other(r: Reader) -> Other:
     r.at = len(r.data)
     return Other()
@@ -548,9 +576,9 @@ _BODIES: dict[int, Callable[[Reader], Message]] = {
     14: _notes,
     15: lambda r: ServerHeartbeat(r.u64()),
     16: _other,
-    17: _other,
+    17: _delta,
     18: lambda r: Unchanged(r.u64(), r.u64()),
-    19: _other,
+    19: lambda r: StateHash(r.u64(), r.u64()),
     20: lambda _: GoodbyeHeard(),
     21: lambda r: RefusalDetails({r.u64(): r.text() for _ in range(r.u32())}),
     22: lambda r: Redirect(r.text()),
