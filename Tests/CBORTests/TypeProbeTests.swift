@@ -1,4 +1,5 @@
 import CBOR
+import LoopCollections
 import Testing
 
 private struct Order: Codable, Equatable {
@@ -88,6 +89,23 @@ private struct Span: Codable {
         #expect(probe.explain(Int64.self, try CBOR.encode(number)).error == nil)
         #expect(probe.shape(of: [UInt8].self) == .value("bytes"))
         #expect(probe.shape(of: [Int: String].self).text == "{Int: String}")
+    }
+
+    @Test func `knows a tracked dictionary, its keys and its values`() throws {
+        struct Shelf: Codable { var books: TrackedDictionary<Int, Event> }
+        let probe = TypeProbe()
+        #expect(probe.shape(of: Shelf.self).text == #"{"books": [Int: …]}"#)
+        let shelf = Shelf(books: [2: .cleared, 1: .painted(colour: .red, order: "a")])
+        try probe.learn(Shelf.self, from: CBOR.encode(shelf))
+        let cases = #"{"cleared": {}} | {"painted": {"colour": "red" | "green", "order": String}} | …"#
+        #expect(probe.shape(of: Shelf.self).text == "{\"books\": [Int: \(cases)]}")
+        #expect(
+            probe.explain(Shelf.self, try CBOR.fromJSON(text: #"{"books":[1,{"cleared":{"a":1}},2,{"clear":{}}]}"#))
+                .error?
+                .hasPrefix(#"at books[3]: no such case of Event: "clear""#) == true)
+        for wrong in [#"{"books":[1]}"#, #"{"books":[1,{"cleared":{}},1,{"cleared":{}}]}"#, #"{"books":{}}"#] {
+            #expect(probe.explain(Shelf.self, try CBOR.fromJSON(text: wrong)).error != nil, "\(wrong)")
+        }
     }
 
     @Test func `gives a shape that can be sent`() throws {

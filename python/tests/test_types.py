@@ -185,11 +185,12 @@ def test_names_that_clash_get_numbers_and_those_of_the_loop_stay() -> None:
 
 def test_the_module_reads_and_writes_what_the_loop_has(tmp_path: Path) -> None:
     data = TEXT | {"contentEncoding": "base64url"}
-    tracked = {"type": "array", "items": unknown("element of TrackedDictionary<Int, Row>", "no element was seen")}
+    tracked = {"type": "array", "x-loop": {"tracked": {"keys": INT, "values": ref("Row")}}}
     definitions = {
         "Tree": cases("leaf", "node"),
         "leaf": struct(_0=data),
         "node": struct(theLeft=ref("Tree"), size=INT, right={"anyOf": [ref("Tree"), {"type": "null"}]}),
+        "Row": struct(b=INT),
         "Box<Int>": struct(trees={"type": "array", "items": ref("Tree")}, byNumber=tracked, **{'a~/"é\\': INT}),
     }
     shelves = {"type": "object", "additionalProperties": ref("Box%3CInt%3E"), "x-loop": {"keys": INT}}
@@ -198,9 +199,9 @@ def test_the_module_reads_and_writes_what_the_loop_has(tmp_path: Path) -> None:
         "node": {"theLeft": {"leaf": {"_0": b"\1"}}, "size": 2, "right": {"node": {"theLeft": {"leaf": {"_0": b""}}, "size": 1}}}
     }
     assert decode(encode(tree), made.Event) == made.Node(made.Leaf(b"\1"), 2, made.Node(made.Leaf(b""), size=1))
-    state = {5: {"trees": [tree], "byNumber": [2, {"b": 1}, 1, "a"], 'a~/"é\\': 7}}
+    state = {5: {"trees": [tree], "byNumber": [2, {"b": 1}, 1, {"b": 2}], 'a~/"é\\': 7}}
     read = decode(encode(state), made.State)
-    assert list(read[5].by_number) == [2, 1]
+    assert list(read[5].by_number.items()) == [(2, made.Row(1)), (1, made.Row(2))]
     assert encode(read) == encode(state)
     check(*sorted(tmp_path.glob("made_*.py")))
 
@@ -268,5 +269,14 @@ def test_modules_of_real_loops_pass_mypy_and_read_their_states(
             await handle.send(kit.Put("b", 2))
             await handle.send(kit.Put("a", 1))
             assert list((await handle.current_state(kit.State)).value.entries.items()) == [("b", 2), ("a", 1)]
+            # The schema marks what is tracked, so deltas can be followed.
+            following = handle.states(kit.State, deltas=True)
+            assert (await anext(following)).value.entries == {"b": 2, "a": 1}
+            placed = await handle.send(kit.Put("c", 3))
+            while (state := await anext(following)).seq < placed.seq:
+                pass
+            assert state.value.entries == {"b": 2, "a": 1, "c": 3}
+            [stream] = (stream for stream in handle._streams.values() if stream.observer.fold is not None)
+            assert stream.observer.divergence is None
 
     asyncio.run(run())

@@ -1,3 +1,5 @@
+import LoopCollections
+
 /// A collection or an optional. Its shape follows from its element's, and without a document it is empty.
 protocol ProbedCollection: Decodable {
     static func probe(
@@ -68,6 +70,26 @@ extension Dictionary: ProbedCollection where Key: Decodable, Value: Decodable {
             common = common.map { $0.merged(with: next) } ?? next
         }
         return (values, shape(common))
+    }
+}
+
+extension TrackedDictionary: ProbedCollection where Key: Decodable, Value: Decodable {
+    static func probe(
+        _ session: ProbeSession, _ base: (any Decoder)?, _ path: [CBORPath.Step]
+    ) throws -> (value: Any, shape: TypeShape) {
+        var keys = session.shape(of: Key.self)
+        var values = session.shape(of: Value.self)
+        guard let base else { return (Self(), .tracked(key: keys, value: values)) }
+        var container = try base.unkeyedContainer()
+        while !container.isAtEnd {
+            func next<Part: Decodable>(_ type: Part.Type, _ shape: inout TypeShape) throws {
+                let place = path + [CBORPath.Step(index: container.currentIndex)]
+                shape = shape.merged(with: try session.read(type, from: try container.superDecoder(), at: place).shape)
+            }
+            try next(Key.self, &keys)
+            try next(Value.self, &values)
+        }
+        return (try Self(from: base), .tracked(key: keys, value: values))
     }
 }
 

@@ -13,6 +13,8 @@ package indirect enum TypeShape: Codable, Equatable, Sendable {
     case array(TypeShape)
     /// A map with any keys.
     case map(key: TypeShape, value: TypeShape)
+    /// An array of alternating keys and values: a `TrackedDictionary`, of which deltas have the changed entries alone.
+    case tracked(key: TypeShape, value: TypeShape)
     /// A map with these keys. If it is not complete, it may have more.
     case object(name: String, fields: [Field], isComplete: Bool)
     /// A map with one of these keys: an enum with derived coding. If the list is not complete, there may be more cases.
@@ -50,6 +52,7 @@ extension TypeShape {
         case .optional(let shape): "\(shape.text) or null"
         case .array(let shape): "[\(shape.text)]"
         case .map(let key, let value): "{\(key.text): \(value.text)}"
+        case .tracked(let key, let value): "[\(key.text): \(value.text)]"
         case .object(_, let fields, let isComplete): Self.text(fields, isComplete)
         case .cases(_, let cases, let isComplete):
             (cases.map { "{\"\($0.name)\": \($0.shape.text)}" } + (isComplete ? [] : ["…"])).joined(separator: " | ")
@@ -75,7 +78,7 @@ extension TypeShape {
         switch self {
         case .value, .oneOf, .same: break
         case .optional(let shape), .array(let shape): shape.collect(into: &gaps)
-        case .map(let key, let value):
+        case .map(let key, let value), .tracked(let key, let value):
             key.collect(into: &gaps)
             value.collect(into: &gaps)
         case .object(let name, let fields, let isComplete):
@@ -103,6 +106,8 @@ extension TypeShape {
         case (.array(let own), .array(let others)): .array(own.merged(with: others))
         case (.map(let key, let value), .map(let otherKey, let otherValue)):
             .map(key: key.merged(with: otherKey), value: value.merged(with: otherValue))
+        case (.tracked(let key, let value), .tracked(let otherKey, let otherValue)):
+            .tracked(key: key.merged(with: otherKey), value: value.merged(with: otherValue))
         case (.object(let name, let fields, let isComplete), .object(_, let others, let isOtherComplete)):
             .object(
                 name: name, fields: Self.merged(fields, others), isComplete: isComplete || isOtherComplete)

@@ -64,6 +64,15 @@ import Testing
         #expect(try part(schema, "x-loop", "notKnown").contains("Rest: it reads nothing"))
     }
 
+    @Test func `marks a tracked dictionary, which is an array of keys and values`() throws {
+        let row = TypeShape.object(name: "Row", fields: [Field("a", .value("Bool"))], isComplete: true)
+        let schema = loop(.value("Bool"), state: .tracked(key: .value("String"), value: row))
+        #expect(try part(schema, "x-loop", "state", "type") == #""array""#)
+        #expect(
+            try part(schema, "x-loop", "state", "x-loop")
+                == ##"{"tracked":{"keys":{"type":"string"},"values":{"$ref":"#/$defs/Row"}}}"##)
+    }
+
     @Test func `refers to a type inside itself, and keeps types of one name apart`() throws {
         let tree = TypeShape.object(
             name: "Item", fields: [Field("children", .array(.same(name: "Item")))], isComplete: true)

@@ -151,6 +151,7 @@ enum DocumentExamples {
             fields: [
                 TypeShape.Field("slots", .map(key: .value("String"), value: .optional(.value("Int")))),
                 TypeShape.Field("kind", .oneOf(name: "Kind", values: ["a", "b"]), isOptional: true),
+                TypeShape.Field("open", .tracked(key: .value("Int"), value: .value("Bool"))),
                 TypeShape.Field("rest", .unknown(name: "Rest", why: "it reads nothing")),
             ], isComplete: true),
         initialState: [0xa0],

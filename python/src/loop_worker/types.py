@@ -19,8 +19,7 @@ from urllib.parse import unquote
 from .errors import Misfit
 
 _WIDTH = 132
-_SCALARS = {"integer": "int", "boolean": "bool", "number": "float", "String": "str", "Bool": "bool", "Double": "float"}
-_SCALARS |= {f"{sign}Int{bits}": "int" for sign in ("", "U") for bits in ("", 8, 16, 32, 64)}
+_SCALARS = {"integer": "int", "boolean": "bool", "number": "float"}
 _IMPORTS = {"dataclass": "dataclasses", "field": "dataclasses", "Enum": "enum", "Annotated": "typing", "Any": "typing"}
 _IMPORTS |= {"TypeAlias": "typing", "Case": "loop_worker", "Tracked": "loop_worker"}
 _HIDING = {"bool", "bytes", "case_name", "dict", "field", "float", "int", "list", "self", "str"}
@@ -114,12 +113,9 @@ class _Module:
         if "anyOf" in schema:
             return f"{self.hint(schema['anyOf'][0], notes)} | None"
         if kind == "array":
-            # A tracked dictionary is an array of keys and values. Only its name says what they are.
-            item = schema["items"].get("x-loop", {}).get("type", "")
-            tracked = re.fullmatch("element of TrackedDictionary<([^,]+), (.+)>", item)
-            if tracked and tracked[1] in _SCALARS:
-                value = _SCALARS.get(tracked[2]) or self.unknown(f"{tracked[2]}, the values", notes)
-                return f"{self.use('Annotated')}[dict[{_SCALARS[tracked[1]]}, {value}], {self.use('Tracked')}]"
+            if "tracked" in facts:
+                key, value = (self.hint(facts["tracked"][part], notes) for part in ("keys", "values"))
+                return f"{self.use('Annotated')}[dict[{key}, {value}], {self.use('Tracked')}]"
             return f"list[{self.hint(schema['items'], notes)}]"
         if kind == "object":
             key = self.hint(facts["keys"], notes) if "keys" in facts else "str"

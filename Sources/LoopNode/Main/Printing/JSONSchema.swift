@@ -5,7 +5,7 @@ import LoopWire
 /// The types of a loop as a JSON Schema, draft 2020-12, for programs in other languages.
 ///
 /// Enums with values are `oneOf` with one required key. What JSON cannot say is under `x-loop`: bytes, integers of more than 53 bits,
-/// keys that are no texts, what is not known, and the facts of the loop.
+/// keys that are no texts, tracked dictionaries, what is not known, and the facts of the loop.
 struct JSONSchema {
     /// The definitions by their keys, in the order in which they were first met.
     private var definitions: [(key: String, schema: String)] = []
@@ -61,6 +61,9 @@ struct JSONSchema {
             return JSONText.object([
                 ("type", "\"object\""), ("additionalProperties", schema(of: value)), ("x-loop", keys),
             ])
+        case .tracked(let key, let value):
+            let entries = JSONText.object([("keys", schema(of: key)), ("values", schema(of: value))])
+            return "{\"type\":\"array\",\"x-loop\":{\"tracked\":\(entries)}}"
         case .object(let name, let fields, let isComplete):
             return define(name, shape) { Self.object(fields, isComplete: isComplete, &$0) }
         case .cases(let name, let cases, let isComplete):
