@@ -14,13 +14,16 @@ package struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
     @inlinable
     package mutating func push(_ element: Element) {
         elements.append(element)
-        var child = elements.count - 1
-        while child > 0 {
-            let parent = (child - 1) / 2
-            guard elements[child] < elements[parent] else { return }
-            elements.swapAt(child, parent)
-            child = parent
+        // Larger parents move down, so that each is written once.
+        var places = elements.mutableSpan
+        var place = places.count - 1
+        while place > 0 {
+            let parent = (place - 1) / 2
+            guard element < places[parent] else { break }
+            places[place] = places[parent]
+            place = parent
         }
+        places[place] = element
     }
 
     @inlinable
@@ -45,16 +48,17 @@ package struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
 
     @inlinable
     mutating func sink(from start: Int) {
-        var parent = start
-        while true {
-            var smallest = parent
-            let left = 2 * parent + 1
-            let right = left + 1
-            if left < elements.count, elements[left] < elements[smallest] { smallest = left }
-            if right < elements.count, elements[right] < elements[smallest] { smallest = right }
-            if smallest == parent { return }
-            elements.swapAt(parent, smallest)
-            parent = smallest
+        var places = elements.mutableSpan
+        let element = places[start]
+        var place = start
+        // Smaller children move up, so that each is written once.
+        while 2 * place + 1 < places.count {
+            var child = 2 * place + 1
+            if child + 1 < places.count, places[child + 1] < places[child] { child += 1 }
+            guard places[child] < element else { break }
+            places[place] = places[child]
+            place = child
         }
+        places[place] = element
     }
 }
