@@ -89,6 +89,10 @@ class Talk:
     def send(self, seq: int, payload: bytes = b"e", flags: int = 0, token: object = None) -> bool:
         return self.machine.accept(wire.EVENT, flags, effect(seq) + attempt(seq), payload, token)
 
+    def losses(self) -> dict[str, int]:
+        """How often the machine has lost its reducer, by the causes that there were."""
+        return {cause: count for cause, count in self.machine.losses.items() if count}
+
     def batch(self) -> tuple[int, int] | None:
         """The first number and the count of the next batch."""
         found = self.machine.next_batch()
@@ -286,6 +290,7 @@ def test_a_watermark_above_what_was_sent_shows_another_user_of_the_session() -> 
     assert talk.machine.session == 0
     assert talk.machine.peer != b"p" * 16
     assert talk.verbs(0) == [wire.HELLO]
+    assert talk.losses() == {"session_taken": 1}
 
 
 def test_another_history_ends_attempts_and_answers_the_outbox() -> None:
@@ -302,6 +307,7 @@ def test_another_history_ends_attempts_and_answers_the_outbox() -> None:
     # A late frame of the history that was left is dropped.
     talk.hear(wire.Tick(9, 0, 0, 0, False), wire.Header(HISTORY, EPOCH, 9))
     assert talk.machine.phase is Phase.CLAIMING
+    assert talk.losses() == {"new_epoch": 1}
 
 
 def test_frames_of_an_older_epoch_are_dropped() -> None:
@@ -323,6 +329,7 @@ def test_silence_makes_new_connections_while_attempts_go_on() -> None:
     assert talk.machine.runs(effect(1), attempt(1))
     # No answer to the hello for the limit: another DEALER.
     assert machine.Dial(PLACE) in talk.wait(3.1)
+    assert talk.losses() == {"silence": 1}
 
 
 def test_an_entry_that_is_stuck_gets_a_new_push_and_at_the_fourth_time_a_new_session() -> None:
@@ -336,6 +343,7 @@ def test_an_entry_that_is_stuck_gets_a_new_push_and_at_the_fourth_time_a_new_ses
         seen += talk.wait(0.5)
     assert seen.count(machine.NewPush()) == 3
     assert any(isinstance(one, machine.Send) and one.data[12] == wire.GOODBYE for one in seen)
+    assert talk.losses() == {"unread": 1}
 
 
 def test_a_full_outbox_refuses_events_and_takes_ends() -> None:
@@ -413,6 +421,7 @@ def test_a_newer_epoch_at_another_address_is_greeted_there() -> None:
     assert talk.machine.take_actions() == [machine.Dial("tcp://b:1")]
     assert talk.verbs(0) == [wire.HELLO]
     assert talk.machine.runs(effect(1), attempt(1))
+    assert talk.losses() == {"leader_moved": 1}
 
 
 def test_a_reducer_that_is_busy_is_asked_again_after_its_time() -> None:

@@ -69,7 +69,10 @@ extension PeerMachine {
         let origin = membership.origin(of: frame, brokenRules)
         if origin == .current { return true }
         droppedCount += 1
-        if origin == .later { phase.rejoin(at: now) }
+        if origin == .later {
+            lose(.newEpoch)
+            phase.rejoin(at: now)
+        }
         return false
     }
 
@@ -136,6 +139,7 @@ extension PeerMachine {
         busyReason = nil
         search.found()
         if delivery.isForeign(watermark, brokenRules) { return abandonSession() }
+        lose(.newEpoch)
         delivery.admit(watermark, at: now)
         progress.begin()
         askedAt = nil

@@ -58,6 +58,7 @@ extension PeerMachine {
     /// Leaves the session to the process that also uses it, and joins again as another peer. With the old ID it would get the
     /// same session again. The session's attempts go to other workers once its lease has ended.
     mutating func abandonSession() {
+        lose(.sessionTaken)
         loseSession()
         configuration.peer = configuration.peer.successor(at: now)
         if !isOver { phase = .introducing(next: now) }

@@ -47,12 +47,14 @@ extension PeerMachine {
     private mutating func turn(to place: String, by frame: PeerFrame, at now: MonotonicTime) {
         let before = search.current
         guard !search.isFixed || place != before, search.turn(to: place, by: frame, at: now) else { return }
+        lose(.leaderMoved)
         greet(since: before, at: now)
     }
 
     /// Follows a standby's redirect to the leader.
     mutating func redirect(to address: String, _ frame: PeerFrame) {
         let before = search.current
+        lose(.leaderMoved)
         let isOlder = frame.epoch != .none && membership.isOfEarlierEpoch(frame, brokenRules)
         guard search.follow(address, of: frame, isOlder: isOlder, at: now) else { return moveOn() }
         greet(since: before, at: now)
@@ -60,6 +62,7 @@ extension PeerMachine {
 
     /// Moves on from a standby that knows no leader.
     mutating func waitForLeader(_ retryAfter: Duration) {
+        lose(.leaderMoved)
         search.wait(retryAfter)
         moveOn()
     }

@@ -52,6 +52,8 @@ package struct PeerMachine: Sendable {
     var actions: [PeerAction] = []
     /// How many frames were not of this peer's present session, epoch or history.
     package internal(set) var droppedCount: UInt64 = 0
+    /// How often the peer has lost its reducer after it had joined, by the cause.
+    package private(set) var contactLosses: [ContactLoss: UInt64] = [:]
 
     /// Creates a peer without a session, which begins to join at the first `advance`.
     /// - Parameters:
@@ -192,7 +194,9 @@ package struct PeerMachine: Sendable {
     /// sockets.
     package mutating func hasRedialled() {
         if case .introducing = phase { return }
-        if !phase.hasLeft { greetAgain() }
+        if phase.hasLeft { return }
+        lose(.redialled)
+        greetAgain()
     }
 
     /// How long a greeting is repeated over one connection.
@@ -213,10 +217,14 @@ package struct PeerMachine: Sendable {
         // An observer that waits for the last state knows of something newer.
         if isSilent, ending != nil, !awaitsLastState { return endUnheard() }
         if case .introducing = phase { return }
+        lose(isSilent ? .silence : .noAnswer)
         if !search.isFixed { return moveOn() }
         heardAt = now
         greetAgain()
     }
+
+    /// Counts that a joined peer loses its reducer. The phase must change next.
+    mutating func lose(_ cause: ContactLoss) { if phase.isJoined { contactLosses[cause, default: 0] += 1 } }
 
     /// Whether a question over DEALER has had no answer for the limit.
     private var isUnanswered: Bool { askedAt.map { now - $0 > redialInterval } ?? false }
@@ -296,6 +304,7 @@ package struct PeerMachine: Sendable {
             // The reducer ends the session, and answers the next join request with a new one. Until then, this session
             // continues, because the goodbye may get lost and no number may be used twice.
             actions.append(.send(goodbye))
+            lose(.unread)
             greetAgain()
         case nil: break
         }

@@ -108,6 +108,24 @@ enum PeerPhase: Equatable, Sendable {
     }
 }
 
+/// Why a peer that had joined has lost its reducer. The raw values are labels of a metric.
+package enum ContactLoss: String, CaseIterable, Sendable {
+    /// The reducer has published nothing for its silence limit.
+    case silence
+    /// The reducer has left a question unanswered over DEALER.
+    case noAnswer = "no_answer"
+    /// The reducer has begun another epoch, history or session.
+    case newEpoch = "new_epoch"
+    /// Another reducer leads, or this one does no longer.
+    case leaderMoved = "leader_moved"
+    /// The connection took no message, so the shell has replaced it.
+    case redialled
+    /// The reducer reads none of the peer's entries, not even over new connections, so the peer begins another session.
+    case unread
+    /// Another process uses this peer's session.
+    case sessionTaken = "session_taken"
+}
+
 /// The values of a peer that has joined.
 struct Joined: Equatable, Sendable {
     var nextHeartbeat: MonotonicTime

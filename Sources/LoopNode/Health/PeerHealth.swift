@@ -17,8 +17,8 @@ final class PeerBoard: HealthSource {
         var runningCount = 0
         var outboxCount = 0
         var outboxByteCount = 0
-        /// How often it was without a reducer after it had one.
-        var lostCount: UInt64 = 0
+        /// How often it has lost its reducer after it had joined, by the cause.
+        var losses: [ContactLoss: UInt64] = [:]
         /// Ended attempts by feedback and outcome.
         var attempts: [Ended: UInt64] = [:]
         /// How long attempts took until they ended or were stopped, by feedback.
@@ -110,7 +110,9 @@ final class PeerBoard: HealthSource {
             .gauge("loop_peer_running", "Effects that the peer runs.", Double(contents.runningCount)),
             .gauge("loop_peer_outbox_entries", "Entries whose outcomes are not known.", Double(contents.outboxCount)),
             .gauge("loop_peer_outbox_bytes", "The bytes of these entries.", Double(contents.outboxByteCount)),
-            .counter("loop_peer_contact_lost", "How often the peer has lost its reducer.", contents.lostCount),
+            .each(
+                .counter, "loop_peer_contact_lost", "How often the peer has lost its reducer.", by: "reason",
+                ContactLoss.allCases.map { ($0.rawValue, Double(contents.losses[$0, default: 0])) }),
             MetricFamily(
                 name: "loop_peer_attempts", kind: .counter, help: "Ended attempts of effects.",
                 samples: contents.attempts.sorted {

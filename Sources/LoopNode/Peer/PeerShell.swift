@@ -169,7 +169,7 @@ struct PeerShell: ~Copyable {
 
     private func showHealth() {
         board?.note { contents in
-            if contents.isJoined, !driver.machine.isJoined { contents.lostCount += 1 }
+            contents.losses = driver.machine.contactLosses
             contents.isJoined = driver.machine.isJoined
             if contents.isJoined { contents.waitsFor = nil }
             contents.place = place.description

@@ -160,6 +160,41 @@ import Testing
         #expect(bench.machine.nextBatch() == nil)
     }
 
+    @Test(arguments: ContactLoss.allCases)
+    func `again when it has lost its reducer, and counts why`(cause: ContactLoss) {
+        var bench = PeerBench(places: cause == .leaderMoved ? ["a", "b"] : [])
+        bench.join()
+        // An assignment or a batch that is never answered.
+        let missing: UInt64 = cause == .noAnswer ? 7 : 0
+        if cause == .unread { _ = bench.send() }
+        switch cause {
+        case .silence: _ = bench.wait(3001)
+        case .noAnswer, .unread:
+            for _ in 0..<100 where bench.machine.isJoined {
+                bench.push()
+                _ = bench.wait(250)
+                _ = bench.tick(missing)
+            }
+        case .newEpoch:
+            bench.epoch = Epoch(number: 2, nonce: 6)
+            _ = bench.tick(0)
+        case .leaderMoved: _ = bench.standby(.redirect("x"))
+        case .redialled: bench.machine.hasRedialled()
+        case .sessionTaken: _ = bench.acknowledge(0, 5)
+        }
+        #expect(!bench.machine.isJoined)
+        #expect(bench.machine.contactLosses == [cause: 1])
+    }
+
+    @Test func `and has lost no reducer that it leaves`() {
+        var bench = PeerBench()
+        bench.join()
+        bench.machine.stop(at: bench.now)
+        _ = bench.wait()
+        #expect(!bench.machine.isJoined)
+        #expect(bench.machine.contactLosses == [:])
+    }
+
     /// Found by simulation: seed 4902. It had said goodbye to its session, the join acceptance to the next one was lost, and an old
     /// join acceptance to the first came late: it claimed what the reducer had ended, for ever, and heard its ticks all the time.
     @Test func `again when it hears of a later session than it knows of`() {

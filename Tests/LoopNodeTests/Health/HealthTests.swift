@@ -260,7 +260,7 @@ import ZMQ
         node.stop()
         _ = try await reducer.value
         _ = try await wait(log, "/readyz", for: 503)
-        #expect(try await metrics(log).contains("loop_peer_contact_lost_total 1"))
+        #expect(try await metrics(log).contains(#"loop_peer_contact_lost_total{reason="silence"} 1"#))
         worker.stop()
         _ = try await run.value
     }

@@ -11,7 +11,7 @@ import re
 import socket
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -87,15 +87,15 @@ class Figures:
         """How long attempts took until they ended or were stopped, by feedback: a count for each bucket."""
         self.seconds: dict[str, float] = defaultdict(float)
         """The sums of these times in seconds."""
-        self.lost = 0
-        """How often the worker has lost its reducer."""
 
     def note_run(self, feedback: str, seconds: float) -> None:
         """Counts an attempt that has ended or was stopped."""
         self.runs[feedback][bisect.bisect_left(_BOUNDS, seconds)] += 1
         self.seconds[feedback] += seconds
 
-    def text(self, loop: str, is_joined: bool, capacity: int, running: int, entries: int, size: int) -> str:
+    def text(
+        self, loop: str, losses: Mapping[str, int], is_joined: bool, capacity: int, running: int, entries: int, size: int
+    ) -> str:
         """The metrics in the text of Prometheus. Their meanings are in docs/health.md."""
         name = re.sub(r'([\\"])', r"\\\1", loop).replace("\n", r"\n")
         lines: list[str] = []
@@ -118,7 +118,7 @@ class Figures:
             "counter",
             "loop_peer_contact_lost_total",
             "How often the peer has lost its reducer.",
-            [("loop_peer_contact_lost_total", self.lost)],
+            [(f'loop_peer_contact_lost_total{{reason="{cause}"}}', count) for cause, count in losses.items()],
         )
         family(
             "counter",

@@ -27,6 +27,8 @@ _REPORT_AFTER = 64
 _ENTRIES_MAX, _BYTES_MAX = 8192, 32 << 20
 """The outbox's limits; there may be 2 x capacity entries more."""
 _RESERVED = 512
+LOSSES = ("silence", "no_answer", "new_epoch", "leader_moved", "unread", "session_taken")
+"""Why a joined peer loses its reducer, as in docs/health.md."""
 """How many of these entries are for ends of effects."""
 _LEFT_MAX = 16
 _DETAILS_MAX = 64
@@ -196,6 +198,8 @@ class Machine:
         """Whether a reducer has answered a hello."""
         self.dropped = 0
         """How many frames were not of the present session, epoch or history."""
+        self.losses = dict.fromkeys(LOSSES, 0)
+        """How often the peer has lost its reducer after it had joined, by the cause."""
         self.search = LeaderSearch(configuration.places, seed=int.from_bytes(peer[:8], "little"))
         self.search.greet(now)
         self.outbox = Outbox()
@@ -309,6 +313,10 @@ class Machine:
         self.phase, self._next = Phase.INTRODUCING, self.now
         self.search.greet(self.now)
 
+    def _lose(self, cause: str) -> None:
+        """Counts that a joined peer loses its reducer. The phase must change next."""
+        self.losses[cause] += self.is_joined
+
     def _notice_silence(self) -> None:
         if self.has_left:
             return
@@ -320,11 +328,13 @@ class Machine:
             self._end_unheard()
         elif self.phase is Phase.INTRODUCING:
             return
-        elif not self.search.is_fixed:
-            self._move_on()
         else:
-            self.heard_at = self.now
-            self._greet_again()
+            self._lose("silence" if is_silent else "no_answer")
+            if not self.search.is_fixed:
+                self._move_on()
+            else:
+                self.heard_at = self.now
+                self._greet_again()
 
     def _send(self, data: bytes) -> None:
         self.actions.append(Send(data))
@@ -405,6 +415,7 @@ class Machine:
         # may get lost, and no number may be used twice.
         self._new_pushes = 0
         self._send(self._goodbye())
+        self._lose("unread")
         self._greet_again()
 
     def _join_request(self) -> bytes:
@@ -477,6 +488,7 @@ class Machine:
         before = self.search.current
         if self.search.is_fixed and place == before or not self.search.turn(place, header, self.now):
             return
+        self._lose("leader_moved")
         self._greet(before, self.now)
 
     def _move_on(self) -> None:
@@ -528,6 +540,7 @@ class Machine:
 
     def _rejoin(self) -> None:
         if self.phase in (Phase.CLAIMING, Phase.JOINED):
+            self._lose("new_epoch")
             self.phase, self._next = Phase.JOINING, self.now
 
     def _receive(self, header: wire.Header, message: wire.Message) -> None:
@@ -550,6 +563,7 @@ class Machine:
         elif isinstance(message, wire.JoinAccepted):
             self._accepted(header, message)
         elif isinstance(message, wire.Redirect):
+            self._lose("leader_moved")
             is_older = header.epoch != wire.NO_EPOCH and self._is_earlier(header)
             before = self.search.current
             if self.search.follow(message.address, header, is_older, self.now):
@@ -557,6 +571,7 @@ class Machine:
             else:
                 self._move_on()
         elif isinstance(message, wire.NoLeader):
+            self._lose("leader_moved")
             self.search.wait(message.milliseconds)
             self._move_on()
         elif self._is_current(header):
@@ -655,6 +670,7 @@ class Machine:
         self.search.found()
         if self._is_foreign(news.watermark):
             return
+        self._lose("new_epoch")
         self._standing = _Standing()
         self.outbox.go_back(self.outbox.settled)
         self._progress_at = self.now
@@ -780,6 +796,7 @@ class Machine:
         """Whether another process uses the numbers of this session. Then this peer leaves it, and joins as another one."""
         if watermark <= self.outbox.offered:
             return False
+        self._lose("session_taken")
         self._lose_session()
         self.peer = wire.fnv1a(self.peer + repr(self.now).encode()).to_bytes(8, "little") + self.peer[:8]
         if not self.is_over:

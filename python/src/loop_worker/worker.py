@@ -327,7 +327,6 @@ class RunningWorker(Node):
         self.figures = Figures()
         self._place = None if options.http is None else Place(options.http, options.http_token)
         self._health: Health | None = None
-        self._was_joined = False
 
     async def open(self) -> None:
         """Opens the sockets, and answers how it is."""
@@ -352,6 +351,7 @@ class RunningWorker(Node):
             contact = f"it has no contact with the reducer at {own.place}"
         metrics = self.figures.text(
             self.configuration.loop,
+            own.losses,
             is_joined,
             self.configuration.capacity,
             len(self._tasks),
@@ -359,12 +359,6 @@ class RunningWorker(Node):
             own.outbox.byte_count,
         )
         return is_joined, contact, metrics
-
-    def tend(self, now: float) -> float:
-        is_joined = self.machine.is_joined
-        self.figures.lost += self._was_joined and not is_joined
-        self._was_joined = is_joined
-        return super().tend(now)
 
     def _pool(self) -> Executor:
         """The threads of plain bodies, as many as effects are held."""
