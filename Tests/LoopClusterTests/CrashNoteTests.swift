@@ -1,7 +1,9 @@
-import LoopCluster
+import LoopCollections
 import LoopCore
 import LoopWire
 import Testing
+
+@testable import LoopCluster
 
 @Suite struct `A crash note` {
     private let batch = { (bench: ReducerBench, session: SessionID) throws -> Batch in
@@ -29,6 +31,47 @@ import Testing
         image.fault(4, thread: 77)
         let third = try MinedReducer(replaying: durable, image: image.note.bytes)
         #expect(third.memory.note.suspects.map(\.crashes) == [1])
+    }
+
+    @Test func `names the query that runs, for another thread`() throws {
+        struct Two: LoopDefinition {
+            static let name = "two"
+            enum Event: Codable { case add(Int) }
+            let initial = 0
+            /// Called in each query.
+            let looks: @Sendable () -> Void
+            func reduce(into state: inout Int, _ event: Event, _: Transition) {
+                looks()
+                if case .add(let number) = event { state += number }
+            }
+            var feedbacks: [Feedback<Int, Event>] {
+                ["first", "second"].map { name in
+                    .react(name) { state -> Int? in
+                        looks()
+                        return state
+                    } effect: { _ in
+                        .none
+                    }
+                }
+            }
+        }
+        let note = CrashNote()
+        let seen = Locked([CrashNote.Step?]())
+        var state: any LoopState = DefinedState(
+            Two(looks: { seen.withLock { $0.append(note.present) } }), coder: CBORCoder())
+        state.beginQueries([0, 1])
+        let bytes = try CBORCoder().encode(Two.Event.add(1))[...]
+        note.enter(SessionID(1), 1, nil, bytes)
+        var changes: [EffectChange] = []
+        let transition = Transition(seq: Seq(1), time: WallTime(milliseconds: 0), seed: 1)
+        try state.apply(bytes, from: nil, LoopStep(transition: transition, note: note), into: &changes)
+        #expect(
+            seen.withLock { $0 } == [
+                CrashNote.Step(phase: .reducing, event: "add", query: 0),
+                CrashNote.Step(phase: .query, event: "add", query: 0),
+                CrashNote.Step(phase: .query, event: "add", query: 1),
+            ])
+        #expect(note.present == nil && changes.count == 2)
     }
 
     @Test func `of another history is void, and so are foreign bytes`() throws {

@@ -80,12 +80,13 @@ package struct CrashNote: Sendable {
     }
 
     /// The event that was entered last, briefly described for people.
-    package var eventText: String {
-        let count = Int(clamping: self[at: Self.event])
-        let first = (0..<min(count, Self.eventBytesMax)).map { index in
+    package var eventText: String { EventText.of(eventStart, of: Int(clamping: self[at: Self.event])) }
+
+    /// The first bytes of the event that was entered last.
+    private var eventStart: [UInt8] {
+        (0..<min(Int(clamping: self[at: Self.event]), Self.eventBytesMax)).map { index in
             UInt8(truncatingIfNeeded: self[at: Self.event + 1 + index / 8] >> UInt64(index % 8 * 8))
         }
-        return EventText.of(first, of: count)
     }
 
     /// Writes that a record of the journal is about to be applied again.
@@ -101,6 +102,39 @@ package struct CrashNote: Sendable {
 
     /// Writes the step that begins.
     func step(_ phase: QuarantineRecord.Phase) { self[.step] = UInt64(phase.rawValue) }
+
+    /// Where the positions of queries are written, above the step.
+    var queryMark: QueryMark {
+        QueryMark(words, at: Word.step.rawValue, base: QuarantineRecord.Phase.query.rawValue)
+    }
+
+    /// Writes that the queries are over. What follows from the event, such as grants, is no step of its own in a crash note.
+    func endQueries() { self[.step] = UInt64(QuarantineRecord.Phase.query.rawValue) | Self.queriesHaveEnded }
+
+    private static let queriesHaveEnded = UInt64(1) << 63
+
+    /// A step of the reducer's thread, as another thread sees it.
+    package struct Step: Equatable, Sendable {
+        package let phase: QuarantineRecord.Phase
+        /// The name of the event's case, or nil if its bytes do not show one.
+        package let event: String?
+        /// The position of the query among all queries, if the phase is one.
+        package let query: Int
+    }
+
+    /// What the reducer's thread does at present with an event, or nil if it does something else. Any thread may ask.
+    package var present: Step? {
+        let words: [Word] = [.kind, .step, .session, .number, .hash]
+        let before = words.map { self[$0] }
+        let isEvent = before[0] == Kind.entry.rawValue || before[0] == Kind.effectEntry.rawValue
+        guard isEvent, before[1] & Self.queriesHaveEnded == 0 else { return nil }
+        let start = eventStart
+        // A case is a map of one pair. The first key of a larger map says nothing about the event.
+        let event = start.first == 0xa1 ? EventText.name(start) : nil
+        // The thread has gone on meanwhile, and the event may be a mixture of two.
+        guard words.map({ self[$0] }) == before else { return nil }
+        return Step(phase: QuarantineRecord.Phase(word: before[1]), event: event, query: Int(before[1] >> 8))
+    }
 
     /// Clears the note, because the work is done. A later end of the process has another cause.
     package func leave() { self[.kind] = Kind.nothing.rawValue }
@@ -143,12 +177,12 @@ package enum EventText {
         if let text = String(validating: bytes, as: UTF8.self), text.allSatisfy({ $0.isASCII && $0 >= " " }) {
             return "\"\(text)\""
         }
-        if let name = firstKey(bytes) { return "{\"\(name)\":…}" }
+        if let name = name(bytes) { return "{\"\(name)\":…}" }
         return "\(count) bytes: \(bytes.prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())"
     }
 
     /// The first key of a map, which names the case of an enumeration, or nil if it is no map or the key is cut.
-    private static func firstKey(_ bytes: [UInt8]) -> String? {
+    static func name(_ bytes: [UInt8]) -> String? {
         guard bytes.count > 2, (0xa1...0xb7).contains(bytes[0]), (0x60...0x77).contains(bytes[1]) else { return nil }
         let length = Int(bytes[1] - 0x60)
         guard bytes.count >= 2 + length else { return nil }

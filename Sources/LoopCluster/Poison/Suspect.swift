@@ -113,5 +113,5 @@ extension EffectID {
 
 extension QuarantineRecord.Phase {
     /// Reads a phase from a note. An unknown one counts as reducing.
-    init(word: UInt64) { self = UInt8(exactly: word).flatMap(Self.init(rawValue:)) ?? .reducing }
+    init(word: UInt64) { self = Self(rawValue: UInt8(truncatingIfNeeded: word)) ?? .reducing }
 }

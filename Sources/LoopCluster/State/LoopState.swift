@@ -117,16 +117,18 @@ where Definition.State == State, Definition.Event == Event {
         var event = try Self.decode(bytes, from: schema, definition, coder)
         step.note?.step(.reducing)
         definition.reduce(into: &state, event, step.transition)
-        step.note?.step(.query)
-        evaluator.queries.advance(state: &state, event: &event, seq: step.transition.seq, into: &changes)
+        evaluator.queries.advance(
+            state: &state, event: &event, seq: step.transition.seq, into: &changes, mark: step.note?.queryMark)
+        step.note?.endQueries()
     }
 
     @inline(__always)
     mutating func apply(decoded event: borrowing Lent, _ step: LoopStep, into changes: inout [EffectChange]) {
         step.note?.step(.reducing)
         event.read(as: Event.self) { definition.reduce(into: &state, $0, step.transition) }
-        step.note?.step(.query)
-        evaluator.queries.advance(state: &state, lent: event, seq: step.transition.seq, into: &changes)
+        evaluator.queries.advance(
+            state: &state, lent: event, seq: step.transition.seq, into: &changes, mark: step.note?.queryMark)
+        step.note?.endQueries()
     }
 
     private static func decode(

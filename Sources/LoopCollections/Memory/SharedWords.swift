@@ -5,8 +5,8 @@ internal import Synchronization
 /// Words of 64 bits in memory that others may use at the same time. An example is a signal handler, or the system, which keeps a
 /// mapped file when the process ends.
 ///
-/// Loads and stores are atomic, so that the compiler neither removes them nor moves them behind a trap. They cost as much as plain
-/// ones.
+/// Loads and stores are atomic and in order, so that the compiler neither removes them nor moves them behind a trap. They cost as
+/// much as plain ones, or little more.
 @safe
 package final class SharedWords: @unchecked Sendable {
     /// The number of words.
@@ -39,7 +39,7 @@ package final class SharedWords: @unchecked Sendable {
     package subscript(index: Int) -> UInt64 {
         get {
             check(index)
-            return unsafe words[index].load(ordering: .relaxed)
+            return unsafe words[index].load(ordering: .acquiring)
         }
         set {
             check(index)

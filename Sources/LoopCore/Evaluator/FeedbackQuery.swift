@@ -45,6 +45,22 @@ package protocol FeedbackQuery<State, Event>: ErasedQuery {
     associatedtype Event: Sendable
 }
 
+/// A word in which another thread, or the next process, can read which query runs.
+package struct QueryMark {
+    private let words: SharedWords
+    private let index: Int
+    private let base: UInt64
+
+    /// - Parameter base: the word's lowest byte. The position of the query is above it.
+    package init(_ words: SharedWords, at index: Int, base: UInt8) {
+        self.words = words
+        self.index = index
+        self.base = UInt64(base)
+    }
+
+    func begin(_ position: Int) { words[index] = base | UInt64(position) << 8 }
+}
+
 /// The queries of one evaluator, in the order of their feedbacks.
 @usableFromInline
 package struct QueryList: Sendable {
@@ -56,19 +72,27 @@ package struct QueryList: Sendable {
     package var isEmpty: Bool { all.isEmpty }
 
     /// Evaluates every query after one transition. State and event are lent from their storage, without a copy.
+    /// - Parameter mark: gets the position of each query before it runs.
     package mutating func advance<State, Event>(
-        state: inout State, event: inout Event, seq: Seq, into changes: inout [EffectChange]
+        state: inout State, event: inout Event, seq: Seq, into changes: inout [EffectChange], mark: QueryMark?
     ) {
         // Lending takes some two hundred instructions if the types are not known.
         if isEmpty { return }
-        lend(&event) { advance(state: &state, lent: $0, seq: seq, into: &changes) }
+        lend(&event) { advance(state: &state, lent: $0, seq: seq, into: &changes, mark: mark) }
     }
 
     /// Evaluates every query after one transition whose event is already lent.
+    /// - Parameter mark: gets the position of each query before it runs.
+    @inline(__always)
     package mutating func advance<State>(
-        state: inout State, lent event: borrowing Lent, seq: Seq, into changes: inout [EffectChange]
+        state: inout State, lent event: borrowing Lent, seq: Seq, into changes: inout [EffectChange], mark: QueryMark?
     ) {
-        lend(&state) { advance(state: $0, event: event, seq: seq, into: &changes) }
+        lend(&state) { state in
+            for position in 0..<all.count {
+                mark?.begin(position)
+                all[position].advance(state: state, event: event, seq: seq, into: &changes)
+            }
+        }
     }
 
     /// Evaluates every query after one transition whose state and event are already lent.

@@ -8,6 +8,9 @@ import LoopWire
 final class ReducerHealth: HealthSource {
     private let desk: StatusDesk
     private let meter: ReducerMeter
+    private let steps: StepWatch
+    /// The names of the feedbacks that have queries, in their order.
+    private let queries: [String]
     private let loop: String
     /// The journal's name, without credentials.
     private let journal: String
@@ -15,8 +18,13 @@ final class ReducerHealth: HealthSource {
     /// The history that was known last. While the journal cannot be used, the status has none.
     private let history = Locked<String?>(nil)
 
-    init(_ desk: StatusDesk, _ meter: ReducerMeter, loop: String, journal: String, tracer: Tracer?) {
+    init(
+        _ desk: StatusDesk, _ meter: ReducerMeter, _ steps: StepWatch, queries: [String], loop: String, journal: String,
+        tracer: Tracer?
+    ) {
         self.tracer = tracer
+        self.steps = steps
+        self.queries = queries
         self.desk = desk
         self.meter = meter
         self.loop = loop
@@ -51,14 +59,27 @@ final class ReducerHealth: HealthSource {
             let stuck = HealthReport.Verdict(
                 isTrue: false,
                 text:
-                    "the reducer's thread has not answered for \(HealthServer.patience.text): a reduce, a query or an effect on"
-                    + " that thread takes long")
+                    "the reducer's thread has not answered for \(HealthServer.patience.text): \(presentWork)")
             return HealthReport(
                 isLive: stuck, isReady: stuck, leads: stuck, follows: (stuck, 0), json: nil, metrics: metrics(nil))
         }
         return HealthReport(
             isLive: .init(isTrue: true, text: "turns go on"), isReady: status.readiness, leads: status.leads,
             follows: (status.follows, status.following?.lag ?? 0), json: json, metrics: metrics(status))
+    }
+
+    /// What the reducer's thread does at present, for people.
+    private var presentWork: String {
+        guard let step = steps.present else {
+            return "it is in no reduce and no query, so an encoding, the journal or an effect on that thread takes long"
+        }
+        return step.phase == .query
+            ? "it runs the query of the feedback \(queryName(step.query))"
+            : "it is in \(step.phase)" + (step.event.map { " of the event \($0)" } ?? "")
+    }
+
+    private func queryName(_ position: Int) -> String {
+        queries.indices.contains(position) ? queries[position] : "\(position)"
     }
 
     // MARK: Metrics
@@ -71,7 +92,7 @@ final class ReducerHealth: HealthSource {
     }
 
     private func metrics(_ status: StatusReport?) -> [MetricFamily] {
-        let figures = meter.figures
+        let (figures, steps) = (meter.figures, self.steps.figures)
         var families: [MetricFamily] = [
             .gauge("loop_up", "Whether the node's thread answers.", status == nil ? 0 : 1),
             MetricFamily(
@@ -91,6 +112,16 @@ final class ReducerHealth: HealthSource {
         families += [
             .histogram(
                 "loop_turn_seconds", "How long a turn takes from its first message to its records.", figures.turns),
+            .each(
+                .counter, "loop_reduce_seconds",
+                "How long the reducer's thread has reduced events, by looks at fifty moments of each second.",
+                by: "event",
+                steps.reduces.sorted { $0.key < $1.key }.map { ($0.key, $0.value / .seconds(1)) }),
+            .each(
+                .counter, "loop_query_seconds",
+                "How long queries have run on the reducer's thread, by looks at fifty moments of each second.",
+                by: "feedback",
+                steps.queries.sorted { $0.key < $1.key }.map { (queryName($0.key), $0.value / .seconds(1)) }),
             .histogram("loop_append_seconds", "How long the records of a turn take to be durable.", figures.appends),
             .each(
                 .counter, "loop_append_failures", "Failures of the journal, each of which ends an epoch.", by: "reason",

@@ -20,14 +20,22 @@ package struct CrashNoteFile: ~Copyable {
     /// The note, which is valid as long as this object.
     package let note: CrashNote
     private let page: FaultPage
+    private let watch: StepWatch?
 
     /// Opens the file, or creates it.
-    package init(path: String) throws(SystemError) {
+    package init(path: String) throws(SystemError) { try self.init(path: path, watch: nil) }
+
+    /// - Parameter watch: looks at the note while this object exists.
+    init(path: String, watch: StepWatch?) throws(SystemError) {
         self.path = path
+        self.watch = watch
         page = try FaultPage(
             path, name: "the crash note \(path)", byteCount: CrashNote.byteCount, faultOffset: CrashNote.faultOffset)
         note = unsafe CrashNote(SharedWords(in: page.memory))
+        watch?.show(note)
     }
+
+    deinit { watch?.show(nil) }
 
     /// Judges how the previous process ended, and begins a new life.
     /// - Returns: a line for the log, or nil if there is nothing to say.

@@ -32,6 +32,9 @@ final class ReducerHost<Definition: LoopDefinition> {
     private let keyWatch: WatchThread?
     /// Counts for the metrics, or nil if the node has none.
     let meter: ReducerMeter?
+    /// Looks at what the reducer's thread does, or nil if there are no metrics.
+    let stepWatch: StepWatch?
+    private let stepThread: WatchThread?
     /// Answers requests about its health until the host is released.
     private let health: HealthServer?
     /// Tells the service manager how it is until the host is released.
@@ -64,14 +67,17 @@ final class ReducerHost<Definition: LoopDefinition> {
         }
         lookout = try Self.lookout(configuration, bound: sockets.bound, ring, log)
         guard let desk else {
-            (meter, health, notice) = (nil, nil, nil)
+            (meter, health, notice, stepWatch, stepThread) = (nil, nil, nil, nil, nil)
             return
         }
-        let meter = ReducerMeter()
+        let (meter, steps) = (ReducerMeter(), StepWatch())
         let source = ReducerHealth(
-            desk, meter, loop: Definition.name, journal: configuration.journal.name(Definition.name),
+            desk, meter, steps, queries: definition.allFeedbacks.filter { $0.makeQuery != nil }.map(\.name),
+            loop: Definition.name, journal: configuration.journal.name(Definition.name),
             tracer: configuration.tracer)
         self.meter = meter
+        stepWatch = steps
+        stepThread = try steps.start()
         health = try configuration.health.map { endpoint throws(NodeError) in try HealthServer(endpoint, source, log) }
         notice = try configuration.serviceManager.map { manager throws(NodeError) in
             try ServiceNotice(manager, source, log)

@@ -35,6 +35,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private var kept: WarmState?
     /// The file outlives the machine, which writes into it. Nil if the journal is not a file.
     private var crashNote: CrashNoteFile?
+    /// The note if the journal is not a file, and the node has metrics. It ends with the process.
+    private var transientNote: CrashNote?
     /// The records that had vanished when it began to lead, in this term or an earlier one, or nil if none had.
     private var vanished: VanishedRecords?
     /// How far this process had followed the journal when it found records lost, until that is compared with a journal that it
@@ -437,14 +439,18 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private var note: CrashNote? {
         switch crashNote {
         case .some(let file): file.note
-        case .none: nil
+        case .none: transientNote
         }
     }
 
     /// Reads the crash note of the last process that had the journal.
     private mutating func readNote(beside journal: any Journal) throws {
         if note == nil, let path = host.configuration.journal.path(Definition.name) {
-            crashNote = try CrashNoteFile(path: SQLiteJournal.crashNote(of: path))
+            crashNote = try CrashNoteFile(path: SQLiteJournal.crashNote(of: path), watch: host.stepWatch)
+        } else if note == nil, let watch = host.stepWatch {
+            let note = CrashNote()
+            watch.show(note)
+            transientNote = note
         }
         let line: String? =
             switch crashNote {

@@ -160,10 +160,11 @@ import ZMQ
             static let name = "stuck"
             let initial = 0
             let gate: Monitor<Bool>
-            var feedbacks: [Feedback<Int, Int>] { [] }
-            func reduce(into state: inout Int, _ event: Int, _: Transition) {
+            enum Event: Codable, Sendable { case wait }
+            var feedbacks: [Feedback<Int, Event>] { [] }
+            func reduce(into state: inout Int, _ event: Event, _: Transition) {
                 gate.wait(until: { $0 }, then: { _ in })
-                state += event
+                state += 1
             }
         }
         let (log, address) = (LogCollector(), ipcAddress())
@@ -173,10 +174,12 @@ import ZMQ
         let run = Task { try await node.run() }
         _ = try await wait(log, "/livez", for: 200)
         let remote = try RemoteLoop(Stuck.self, reducer: address, log: .silent)
-        let sent = Task { try await remote.sendAndConfirm(1) }
+        let sent = Task { try await remote.sendAndConfirm(.wait) }
         let stuck = try await wait(log, "/livez", for: 503)
-        #expect(stuck.body.hasPrefix("the reducer's thread has not answered for 2 s: a reduce, a query or an effect"))
-        #expect(try await metrics(log).contains("loop_up 0"))
+        #expect(stuck.body == "the reducer's thread has not answered for 2 s: it is in reduce of the event wait\n")
+        let lines = try await metrics(log)
+        #expect(lines.contains("loop_up 0"))
+        #expect(lines.contains { $0.hasPrefix(#"loop_reduce_seconds_total{event="wait"} "#) }, "\(lines)")
         gate.withLock { $0 = true }
         gate.broadcast()
         _ = try await sent.value
