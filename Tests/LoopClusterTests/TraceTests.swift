@@ -1,7 +1,8 @@
-import LoopCluster
 import LoopCore
 import LoopWire
 import Testing
+
+@testable import LoopCluster
 
 @Suite struct `The trace of an event` {
     private let context = TraceContext(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
@@ -37,6 +38,12 @@ import Testing
         _ = bench.push(bench.batch(worker, from: 1, [entry]))
         #expect(bench.traced.map(\.parent) == [context.span, place.span])
         #expect(Set(bench.traced.map(\.trace.span)).count == 2)
+    }
+
+    @Test func `goes on at another place in each loop`() throws {
+        let context = try #require(context)
+        let places = [History(7), History(8)].map { context.applied(at: Seq(1), of: $0).span }
+        #expect(Set(places + [context.applied(at: Seq(2), of: History(7)).span]).count == 3)
     }
 
     @Test func `stays with every attempt of the effect, and after a restart`() throws {

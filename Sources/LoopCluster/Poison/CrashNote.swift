@@ -128,9 +128,7 @@ package struct CrashNote: Sendable {
         let before = words.map { self[$0] }
         let isEvent = before[0] == Kind.entry.rawValue || before[0] == Kind.effectEntry.rawValue
         guard isEvent, before[1] & Self.queriesHaveEnded == 0 else { return nil }
-        let start = eventStart
-        // A case is a map of one pair. The first key of a larger map says nothing about the event.
-        let event = start.first == 0xa1 ? EventText.name(start) : nil
+        let event = EventText.caseName(of: eventStart)
         // The thread has gone on meanwhile, and the event may be a mixture of two.
         guard words.map({ self[$0] }) == before else { return nil }
         return Step(phase: QuarantineRecord.Phase(word: before[1]), event: event, query: Int(before[1] >> 8))
@@ -177,12 +175,19 @@ package enum EventText {
         if let text = String(validating: bytes, as: UTF8.self), text.allSatisfy({ $0.isASCII && $0 >= " " }) {
             return "\"\(text)\""
         }
-        if let name = name(bytes) { return "{\"\(name)\":…}" }
+        if let name = firstKey(bytes) { return "{\"\(name)\":…}" }
         return "\(count) bytes: \(bytes.prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())"
     }
 
+    /// The name of an event's case, or nil if the bytes show none. An enumeration is a map of one pair; the first key of a larger map
+    /// says nothing about the event.
+    /// - Parameter bytes: the event, or its first bytes.
+    package static func caseName(of bytes: some Collection<UInt8>) -> String? {
+        bytes.first == 0xa1 ? firstKey(Array(bytes.prefix(26))) : nil
+    }
+
     /// The first key of a map, which names the case of an enumeration, or nil if it is no map or the key is cut.
-    static func name(_ bytes: [UInt8]) -> String? {
+    private static func firstKey(_ bytes: [UInt8]) -> String? {
         guard bytes.count > 2, (0xa1...0xb7).contains(bytes[0]), (0x60...0x77).contains(bytes[1]) else { return nil }
         let length = Int(bytes[1] - 0x60)
         guard bytes.count >= 2 + length else { return nil }

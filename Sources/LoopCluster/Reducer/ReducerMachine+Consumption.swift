@@ -236,7 +236,7 @@ extension ReducerMachine {
         let trace = journaled.trace(of: record)
         guard let changes = journaled.take(record) else { return false }
         turn.records.append(record)
-        if let trace { turn.traced.append(TracedEvent(record, in: trace)) }
+        if let trace { turn.traced.append(TracedEvent(record, in: trace, of: journaled.history)) }
         for index in changes.indices { follow(changes[index], ended: record.isLast ? record.attempt : .none) }
         if !changes.isEmpty { journaled.keepSpace(of: changes) }
         if record.isOfTimer, let timer = record.effect { countCompleted(timer, by: .none) }

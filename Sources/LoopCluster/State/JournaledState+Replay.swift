@@ -158,7 +158,8 @@ extension JournaledState {
             stand(run.schedule, at: run.next, run.plan, ran: run.due)
         }
         if let effect = record.effect { void(effect, before: record.attempt) }
-        let live = changes.isEmpty ? [] : takeChanges(in: trace(of: record)?.applied(at: record.seq))
+        let live =
+            changes.isEmpty ? [] : takeChanges(in: trace(of: record)?.applied(at: record.seq, of: history))
         if let effect = record.effect, record.isLast,
             !(record.isOfTimer && brokenRules.contains(.firedTimersAreCompleted))
         {

@@ -87,7 +87,7 @@ final class EffectBody: Sendable, EffectSource {
         try await gate.send(
             Entry(
                 kind: .event, effect: grant.effect, attempt: grant.attempt, payload: payload[...], wantsSeq: wantsSeq,
-                isLast: isLast, trace: trace.map { TraceContext.current ?? $0 })
+                isLast: isLast, trace: TraceContext.current ?? trace)
         ).state.seq
     }
 

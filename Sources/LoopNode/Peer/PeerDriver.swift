@@ -129,7 +129,7 @@ struct PeerDriver {
     private func record(_ body: EffectBody, _ tracer: Tracer, at now: MonotonicTime, outcome: String) {
         guard let trace = body.trace else { return }
         tracer.record(
-            Span(
+            TraceSpan(
                 attempt: body.grant, machine.feedbackName(of: body.grant.effect) ?? "", in: trace, of: loopName,
                 began: body.grantedAt, ended: now, outcome: outcome))
     }
@@ -222,7 +222,9 @@ struct PeerDriver {
             if let body = bodies[effect], body.grant.attempt == attempt { body.update(request) }
         case .stop(let effect, let attempt):
             guard let body = forget(effect, attempt, at: now) else { break }
-            if let tracer = gate.tracer { record(body, tracer, at: now, outcome: "stopped") }
+            if let tracer = gate.tracer {
+                record(body, tracer, at: now, outcome: stoppedAt == nil ? "stopped" : "released")
+            }
             body.cancel()
         case .settled(let number, let outcome, let detail): settle(number, outcome, detail: detail)
         case .answered(let number, let seq, let answer): settle(number, .applied(seq), answer)

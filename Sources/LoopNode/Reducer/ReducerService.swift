@@ -294,7 +294,7 @@ final class ReducerService<Definition: LoopDefinition> {
             }
             let released = machine.release(turn.take(), receipt)
             for event in released.traced {
-                tracer?.record(Span(applied: event, of: Definition.name, began: turn.arrivedAt, ended: now))
+                tracer?.record(TraceSpan(applied: event, of: Definition.name, began: turn.arrivedAt, ended: now))
             }
             // A peer that learns of a fault from the messages finds it in the log.
             for news in released.news { log.tell(news) }

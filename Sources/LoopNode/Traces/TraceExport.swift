@@ -20,7 +20,9 @@ public struct TraceExport: Hashable, Sendable {
         }
         guard
             let match = url.wholeMatch(
-                of: /http:\/\/(?:\[([0-9a-fA-F:.]+)\]|([^\s\/:?#@\[\]]+))(?::(\d{1,5}))?((?:\/[^\s?#]*)?)/),
+                of:
+                    /http:\/\/(?:\[([0-9a-fA-F:.]+)\]|([^\s\/:?#@\[\]]+))(?::(\d{1,5}))?((?:\/[A-Za-z0-9\-._~%!$&'()*+,;=:@\/]*)?)/
+            ),
             let host = match.output.1 ?? match.output.2, let port = UInt16(match.output.3 ?? "4318"), port > 0
         else {
             throw .configuration(

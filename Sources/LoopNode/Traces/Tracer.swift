@@ -7,19 +7,30 @@ import LoopCore
 final class Tracer: Sendable {
     private struct State {
         /// The sends whose outcomes are not known, by the IDs of their spans.
-        var sends: [UInt64: Span] = [:]
+        var sends: [UInt64: TraceSpan] = [:]
         /// The spans that wait to be exported.
-        var queue: [Span] = []
+        var queue: [TraceSpan] = []
+        /// How many spans the thread is sending.
+        var sendingCount = 0
         var exportedCount: UInt64 = 0
         var droppedCount: UInt64 = 0
-        var isStopping = false
+        /// Why spans were dropped last.
+        var flaw = ""
+        /// Until when the end of the node waits for the thread, or nil before that end.
+        var stopsAt: MonotonicTime?
         /// Whether the thread has ended, or was never started.
         var isOver = true
+        var log: NodeLog?
+
+        mutating func drop(_ count: Int, because flaw: String) {
+            droppedCount += UInt64(count)
+            self.flaw = flaw
+        }
     }
 
     private let export: TraceExport
     private let loop: String
-    private let resource: [(name: String, value: Span.Value)]
+    private let resource: [(name: String, value: TraceSpan.Value)]
     private let state = Monitor(State())
 
     /// More spans than this do not wait.
@@ -30,6 +41,12 @@ final class Tracer: Sendable {
     private static let interval = Duration.seconds(1)
     /// The pauses before a request is sent again, after which its spans are dropped.
     private static let pauses: [Duration] = [.seconds(1), .seconds(2), .seconds(4), .seconds(8)]
+    /// After this time a request is not sent again, so that its spans do not hold up the next ones for longer.
+    private static let patience = Duration.seconds(15)
+    /// How long a collector may take for an answer, in milliseconds.
+    private static let answerLimit: Int32 = 10_000
+    /// After this time without dropped spans, the log speaks of the next ones.
+    private static let silence = Duration.seconds(60)
     /// How long the end of a node waits for what is left.
     private static let stopLimit = Duration.seconds(2)
 
@@ -73,11 +90,16 @@ final class Tracer: Sendable {
                 high: .random(in: 1 ... .max), low: .random(in: 0 ... .max), span: .random(in: 1 ... .max))
         }
         guard let trace else { return nil }
-        let span = Span(sending: trace, parent: parent?.span, began: SystemClock.monotonic, to: loop)
-        state.withLock { state in
-            if state.sends.count < Self.queueMax { state.sends[trace.span] = span } else { state.droppedCount += 1 }
+        let span = TraceSpan(sending: trace, parent: parent?.span, began: SystemClock.monotonic, to: loop)
+        return state.withLock { state in
+            guard state.sends.count < Self.queueMax else {
+                state.drop(1, because: "the outcomes of \(Self.queueMax) traced events are not known yet")
+                // Without a span of its own, the event goes on in the caller's.
+                return parent
+            }
+            state.sends[trace.span] = span
+            return trace
         }
-        return trace
     }
 
     /// Ends the span of a send, unless it has ended already.
@@ -96,10 +118,10 @@ final class Tracer: Sendable {
     func place(in parent: TraceContext) -> TraceContext { parent.within(span: .random(in: 1 ... .max)) }
 
     /// Takes a span that has ended.
-    func record(_ span: Span) {
+    func record(_ span: TraceSpan) {
         let wakes = state.withLock { state in
             guard state.queue.count < Self.queueMax else {
-                state.droppedCount += 1
+                state.drop(1, because: "the collector at \(export.authority) has not taken \(Self.queueMax) others yet")
                 return false
             }
             state.queue.append(span)
@@ -113,9 +135,9 @@ final class Tracer: Sendable {
     /// Starts the thread. Without one, spans wait until there are too many.
     /// - Throws: `NodeError.system` if it cannot be started.
     func start(_ log: NodeLog) throws(NodeError) {
-        state.withLock { $0.isOver = false }
+        state.withLock { ($0.isOver, $0.log) = (false, log) }
         do throws(SystemError) {
-            _ = try NodeThread("loop-traces", stackBytes: 1 << 20) { [self] in work(log) }
+            _ = try NodeThread("loop-traces", stackBytes: 1 << 20) { [self] in work() }
         } catch {
             state.withLock { $0.isOver = true }
             throw .system("\(error)")
@@ -133,66 +155,95 @@ final class Tracer: Sendable {
             span.error = "unknown"
             record(span)
         }
-        state.withLock { $0.isStopping = true }
+        state.withLock { $0.stopsAt = SystemClock.monotonic + Self.stopLimit }
         state.broadcast()
-        _ = state.wait(until: { $0.isOver }, timeout: Self.stopLimit)
+        if state.wait(until: { $0.isOver }, timeout: Self.stopLimit) { return }
+        let count = state.withLock { state in
+            let flaw =
+                "the collector at \(export.authority) has not taken them within \(Self.stopLimit.text) of the end"
+            state.drop(state.queue.count, because: flaw)
+            defer { state.queue = [] }
+            return state.queue.count + state.sendingCount
+        }
+        sayDropped(count)
     }
 
-    private func work(_ log: NodeLog) {
-        // How many dropped spans are known, and whether the log has said so since the last time when none were dropped.
-        var (known, hasLogged) = (UInt64(0), false)
+    private func work() {
+        // How many dropped spans are known, and when there were new ones last.
+        var (known, newestAt) = (UInt64(0), MonotonicTime?.none)
         while true {
-            state.wait(until: { !$0.queue.isEmpty || $0.isStopping })
-            _ = state.wait(until: { $0.queue.count >= Self.batchMax || $0.isStopping }, timeout: Self.interval)
+            state.wait(until: { !$0.queue.isEmpty || $0.stopsAt != nil })
+            _ = state.wait(until: { $0.queue.count >= Self.batchMax || $0.stopsAt != nil }, timeout: Self.interval)
             let batch = state.withLock { state in
                 let batch = Array(state.queue.prefix(Self.batchMax))
                 state.queue.removeFirst(batch.count)
+                state.sendingCount = batch.count
                 return batch
             }
             if batch.isEmpty { break }
             let flaw = send(batch)
-            let dropped = state.withLock { state in
-                if flaw == nil {
-                    state.exportedCount += UInt64(batch.count)
+            let now = SystemClock.monotonic
+            let (dropped, isLate) = state.withLock { state in
+                if let flaw {
+                    state.drop(batch.count, because: flaw)
                 } else {
-                    state.droppedCount += UInt64(batch.count)
+                    state.exportedCount += UInt64(batch.count)
                 }
-                return state.droppedCount
+                state.sendingCount = 0
+                return (state.droppedCount, state.stopsAt.map { now >= $0 } ?? false)
             }
-            if dropped > known, !hasLogged {
-                let flaw = flaw ?? "takes fewer than there are"
-                log.note(
-                    .tracesDropped,
-                    "\(dropped - known) spans were dropped, because the collector at \(export.authority) \(flaw); the loop goes on,"
-                        + " and further ones are only counted",
-                    [.address(export.authority), .reason(flaw)])
+            // The end of the node has said so if it has stopped waiting.
+            if dropped > known, !isLate {
+                if newestAt.map({ now - $0 > Self.silence }) ?? true { sayDropped(Int(dropped - known)) }
+                (known, newestAt) = (dropped, now)
             }
-            (known, hasLogged) = (dropped, dropped > known)
         }
         state.withLock { $0.isOver = true }
         state.broadcast()
     }
 
+    private func sayDropped(_ count: Int) {
+        let (flaw, log) = state.withLock { ($0.flaw, $0.log) }
+        log?.note(
+            .tracesDropped,
+            "\(count == 1 ? "1 span was" : "\(count) spans were") dropped, because \(flaw); the loop goes on, and further ones are"
+                + " only counted",
+            [.address(export.authority), .reason(flaw)])
+    }
+
     /// Sends spans, again and again if that may help.
     /// - Returns: why they could not be sent, or nil if they were.
-    private func send(_ spans: [Span]) -> String? {
+    private func send(_ spans: [TraceSpan]) -> String? {
+        let began = SystemClock.monotonic
         let unix = System.wallTime
+        let moment = began + (SystemClock.monotonic - began) / 2
         let body = SpanText.request(
             spans, of: resource,
-            clocks: (SystemClock.monotonic, UInt64(unix.seconds) * 1_000_000_000 + UInt64(unix.nanoseconds)))
+            clocks: (moment, UInt64(unix.seconds) * 1_000_000_000 + UInt64(unix.nanoseconds)))
         var pauses = Self.pauses[...]
         while true {
-            let status = post(body)
-            if let status, 200..<300 ~= status { return nil }
-            let flaw = status.map { "has answered with the status \($0)" } ?? "does not answer"
-            guard status == nil || [429, 502, 503, 504].contains(status), let pause = pauses.popFirst(),
-                !state.wait(until: { $0.isStopping }, timeout: pause / 2 + pause * Double.random(in: 0..<0.5))
-            else { return flaw }
+            let flaw: String
+            var mayHelp = true
+            switch post(body) {
+            case .status(200..<300): return nil
+            case .status(let status):
+                flaw = "has answered \(export.path) with the status \(status)"
+                mayHelp = [429, 502, 503, 504].contains(status)
+            case .none(let why): flaw = why
+            }
+            guard mayHelp, SystemClock.monotonic - began < Self.patience, let pause = pauses.popFirst(),
+                !state.wait(until: { $0.stopsAt != nil }, timeout: pause / 2 + pause * Double.random(in: 0..<0.5))
+            else { return "the collector at \(export.authority) \(flaw)" }
         }
     }
 
-    /// - Returns: the status, or nil if there is no answer.
-    private func post(_ body: String) -> Int? {
+    private enum Answer {
+        case status(Int)
+        /// There is no answer, and this is what the collector does instead.
+        case none(String)
+    }
+
+    private func post(_ body: String) -> Answer {
         let request = """
             POST \(export.path) HTTP/1.1\r
             Host: \(export.authority)\r
@@ -202,11 +253,26 @@ final class Tracer: Sendable {
             \r
             \(body)
             """
-        // The other side ends the connection after its answer.
+        // The status is all that counts: "HTTP/1.1 200".
         let trial = Sockets.tryConnecting(
-            host: export.host, port: export.port, milliseconds: 5000, greeting: Array(request.utf8), replyBytes: 4096)
-        guard case .accepted(let reply, _) = trial else { return nil }
-        let line = String(decoding: reply.prefix(12), as: UTF8.self)
-        return line.wholeMatch(of: /HTTP\/1\.[01] (\d{3})/).flatMap { Int($0.output.1) }
+            host: export.host, port: export.port, milliseconds: Self.answerLimit, greeting: Array(request.utf8),
+            replyBytes: 12)
+        switch trial {
+        case .accepted(let reply, let hasEnded):
+            let line = String(decoding: reply.prefix(12), as: UTF8.self)
+            if let match = line.wholeMatch(of: /HTTP\/1\.[01] (\d{3})/), let status = Int(match.output.1) {
+                return .status(status)
+            }
+            if hasEnded && reply.isEmpty { return .none("has closed the connection without an answer") }
+            return .none(
+                reply.count < 12 && !hasEnded
+                    ? "has not answered within \(Duration.milliseconds(Self.answerLimit).text)"
+                    : "does not answer by HTTP")
+        case .refused: return .none("is not there: nothing listens at this port")
+        case .silent: return .none("cannot be reached: there is no answer to a connection")
+        case .noSuchHost(let text): return .none("is not known: \(text)")
+        case .failed(let text): return .none("cannot be reached: \(text)")
+        case .unknown: return .none("cannot be reached: no socket could be made")
+        }
     }
 }

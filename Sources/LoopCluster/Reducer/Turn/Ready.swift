@@ -55,15 +55,17 @@ package struct TracedEvent: Equatable, Sendable {
     /// The ID of the span that sent the event, or that set the timer which did.
     package let parent: UInt64
 
-    init(_ record: EventRecord, in trace: TraceContext) {
-        (self.record, self.trace, parent) = (record, trace.applied(at: record.seq), trace.span)
+    init(_ record: EventRecord, in trace: TraceContext, of history: History) {
+        (self.record, self.trace, parent) = (record, trace.applied(at: record.seq, of: history), trace.span)
     }
 }
 
 extension TraceContext {
-    /// The place of the transition that an event with this context makes at a seq: a function of both, so that a replay gives
-    /// the effects that it starts the same place.
-    func applied(at seq: Seq) -> TraceContext { within(span: Mix.finish(span ^ Mix.finish(seq.value))) }
+    /// The place of the transition that an event with this context makes at a seq of a history: a function of these, so that a
+    /// replay gives the effects that it starts the same place, and another loop gives its transitions others.
+    func applied(at seq: Seq, of history: History) -> TraceContext {
+        within(span: Mix.finish(span ^ Mix.finish(seq.value ^ Mix.finish(history.value))))
+    }
 }
 
 /// One message of the reducer, and its destination.

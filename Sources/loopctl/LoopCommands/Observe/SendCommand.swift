@@ -28,8 +28,20 @@ enum SendCommand {
 
     static let traceparent = Option(
         optional: "traceparent", .traceContext,
-        help: "the place of the event in a trace, as the header of W3C Trace Context",
-        environment: .variable("TRACEPARENT"))
+        help: "the place of the event in a trace, as the header of W3C Trace Context; by default, TRACEPARENT has it",
+        environment: .none)
+
+    /// The context in the environment. One that cannot be read is ignored, because this caller may not have set it.
+    private static func trace(in environment: [String: String]) -> TraceContext? {
+        guard let text = environment["TRACEPARENT"], !text.isEmpty else { return nil }
+        let trace = TraceContext(traceparent: text)
+        if trace == nil {
+            StandardError.line(
+                "loopctl: the event is sent without a trace: TRACEPARENT is no header of W3C Trace Context: \(text.shellWord)"
+            )
+        }
+        return trace
+    }
 
     static let subcommand = Subcommand(
         command: Command(
@@ -82,7 +94,7 @@ enum SendCommand {
             StandardError.line("loopctl: not sent: \(flaw)")
             return 1
         }
-        let (asks, trace) = (arguments[answer], arguments[traceparent])
+        let (asks, trace) = (arguments[answer], arguments[traceparent] ?? trace(in: environment))
         let connection = try RemoteConnection(
             loop: "", reducer: reducer, name: "loopctl send", outbox: outbox,
             stopLimit: outbox == nil ? .zero : .milliseconds(250))

@@ -3,7 +3,7 @@ import LoopCore
 import LoopWire
 
 /// One step of an event's way through a loop, with its beginning and its end.
-struct Span: Sendable {
+struct TraceSpan: Sendable {
     /// The kind of a span in OTLP.
     enum Kind: Int, Sendable {
         case producer = 4
@@ -29,7 +29,7 @@ struct Span: Sendable {
     var error: String?
 }
 
-extension Span {
+extension TraceSpan {
     /// An event, from its sending until its outcome is known.
     init(sending trace: TraceContext, parent: UInt64?, began: MonotonicTime, to loop: String) {
         self.init(
@@ -47,9 +47,10 @@ extension Span {
                 "apply", "process", loop,
                 [
                     ("messaging.message.body.size", .number(UInt64(record.bytes.count))),
-                    ("loop.event", .text(UnsettledEvents.name(of: Array(record.bytes)))),
                     ("loop.seq", .number(record.seq.value)), ("loop.session", .number(record.session.value)),
                 ]))
+        // An event that is no case of an enumeration has only values.
+        if let name = EventText.caseName(of: record.bytes) { attributes.append(("loop.event", .text(name))) }
     }
 
     /// An attempt of an effect, from its grant until its end.
@@ -87,7 +88,7 @@ enum SpanText {
     /// A request with these spans.
     /// - Parameter clocks: two readings of the same moment, by which times of the steady clock become civil ones.
     static func request(
-        _ spans: [Span], of resource: [(name: String, value: Span.Value)],
+        _ spans: [TraceSpan], of resource: [(name: String, value: TraceSpan.Value)],
         clocks: (monotonic: MonotonicTime, unix: UInt64)
     ) -> String {
         let texts = spans.map { text($0, clocks) }.joined(separator: ",")
@@ -95,7 +96,7 @@ enum SpanText {
             + #""scopeSpans":[{"scope":{"name":"loop"},"spans":[\#(texts)]}]}]}"#
     }
 
-    private static func text(_ span: Span, _ clocks: (monotonic: MonotonicTime, unix: UInt64)) -> String {
+    private static func text(_ span: TraceSpan, _ clocks: (monotonic: MonotonicTime, unix: UInt64)) -> String {
         func time(_ time: MonotonicTime) -> String {
             "\"\(clocks.unix &- (clocks.monotonic.nanoseconds &- time.nanoseconds))\""
         }
@@ -111,7 +112,7 @@ enum SpanText {
         ])
     }
 
-    private static func text(_ attributes: [(name: String, value: Span.Value)]) -> String {
+    private static func text(_ attributes: [(name: String, value: TraceSpan.Value)]) -> String {
         let texts = attributes.map { name, value in
             let (type, text) =
                 switch value {
