@@ -71,7 +71,7 @@ final class ReducerHealth: HealthSource {
     /// What the reducer's thread does at present, for people.
     private var presentWork: String {
         guard let step = steps.present else {
-            return "it is in no reduce and no query, so an encoding, the journal or an effect on that thread takes long"
+            return "it is in no reduce and no query now; an encoding, the journal or a local effect may take long"
         }
         return step.phase == .query
             ? "it runs the query of the feedback \(queryName(step.query))"

@@ -3,7 +3,7 @@ import LoopCollections
 import LoopCore
 
 /// Looks fifty times a second at what the reducer's thread does, so that the metrics say which events and queries take its time.
-/// The thread pays nothing for it, because it writes its crash note anyway.
+/// The thread pays little for it, because it writes its crash note anyway.
 final class StepWatch: Sendable {
     struct Figures: Sendable {
         /// How long events were reduced, by the names of their cases.

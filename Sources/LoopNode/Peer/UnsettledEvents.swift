@@ -21,7 +21,7 @@ struct UnsettledEvents: Equatable, Sendable {
 
     /// The name of an enum's case, as events are encoded, or another event in short. Values are left out, because they
     /// may be confidential.
-    static func name(of event: [UInt8]) -> String {
+    private static func name(of event: [UInt8]) -> String {
         let document = JSONText.document(event)
         let isNamed = document.hasPrefix("{\"") || document.hasPrefix("\"")
         let name = isNamed ? document.split(separator: "\"", omittingEmptySubsequences: false)[1] : document[...]

@@ -165,7 +165,7 @@ final class Tracer: Sendable {
             defer { state.queue = [] }
             return state.queue.count + state.sendingCount
         }
-        sayDropped(count)
+        if count > 0 { sayDropped(count) }
     }
 
     private func work() {
