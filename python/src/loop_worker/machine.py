@@ -27,9 +27,9 @@ _REPORT_AFTER = 64
 _ENTRIES_MAX, _BYTES_MAX = 8192, 32 << 20
 """The outbox's limits; there may be 2 x capacity entries more."""
 _RESERVED = 512
+"""How many of these entries are for ends of effects."""
 LOSSES = ("silence", "no_answer", "new_epoch", "leader_moved", "unread", "session_taken")
 """Why a joined peer loses its reducer, as in docs/health.md."""
-"""How many of these entries are for ends of effects."""
 _LEFT_MAX = 16
 _DETAILS_MAX = 64
 _KEY_REFUSALS = (7, 8, 9)
