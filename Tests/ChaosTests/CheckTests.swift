@@ -36,6 +36,7 @@ import Testing
             StatusSample(at: .milliseconds(100 * step), history: "h", epoch: 1, seq: UInt64(10 * step))
         }
         for kind in FaultKind.allCases { evidence.felt[kind] = 1 }
+        evidence.working = ["worker-1", "worker-2", "worker-3"]
         evidence.counters = ["refusedStale": 1, "refusedAttempt": 1]
         evidence.holding = .init(count: 3, heldAtEnd: 3, lives: [[1: 1, 2: 1], [1: 1, 2: 1, 3: 1]])
         evidence.replay = .init(verify: .exited(0), verifyText: "", stateJSON: "{}")
@@ -64,6 +65,12 @@ import Testing
 
     @Test func `find nothing where all is well`() {
         #expect(violations(evidence()) == [])
+    }
+
+    @Test func `find a worker that does nothing`() {
+        var idle = evidence()
+        idle.working = ["worker-1", "worker-2"]
+        expect(.everyWorkerWorks, "worker-3 never held an effect", idle)
     }
 
     @Test func `find an event that was confirmed and is lost`() {

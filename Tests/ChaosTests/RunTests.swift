@@ -1,3 +1,4 @@
+import Foundation
 import LoopNode
 import Testing
 
@@ -14,7 +15,8 @@ import Testing
     @Test func `holds every promise for half a minute, with faults of every kind`() async throws {
         // Tests are built without optimisation: they hold fewer effects than `make chaos`.
         let plan = ChaosPlan(
-            seed: SystemRandom.uint64() % 1_000_000, held: 4000, mustRunAll: true, executables: Executables.folder)
+            seed: SystemRandom.uint64() % 1_000_000, held: 4000, mustRunAll: true, executables: Executables.folder,
+            worker: Executables.pythonWorker)
         let report = try await Self.run(plan)
         #expect(report.violations == [])
         for kind in FaultKind.ofOneReducer { #expect(report.felt(kind) > 0, "\(kind.rawValue)") }
@@ -27,7 +29,7 @@ import Testing
     @Test func `holds every promise while reducers and the servers of their database fail`() async throws {
         let plan = ChaosPlan(
             seed: SystemRandom.uint64() % 1_000_000, duration: .seconds(15), journal: .postgres, mustRunAll: true,
-            executables: Executables.folder)
+            executables: Executables.folder, worker: Executables.pythonWorker)
         let report = try await Self.run(plan)
         #expect(report.violations == [])
         #expect(report.kills >= 3)
@@ -70,5 +72,14 @@ private enum Executables {
             folders.contains(where: { $0.hasSuffix(".xctest") })
         {}
         return folders.joined(separator: "/")
+    }()
+
+    /// A worker in Python, with the packages of Debian.
+    static let pythonWorker: [String] = {
+        let root = URL(filePath: #filePath).appending(path: "../../..").standardized.path()
+        return [
+            "/usr/bin/env", "PYTHONPATH=\(root)/python/src", "PYTHONDONTWRITEBYTECODE=1", "/usr/bin/python3",
+            "\(root)/python/examples/clerk.py",
+        ]
     }()
 }

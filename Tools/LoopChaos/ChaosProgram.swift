@@ -24,6 +24,10 @@ package enum ChaosProgram {
     static let held = Option(
         "held", .int(in: 0...50_000), default: ChaosPlan.heldByDefault,
         help: "how many effects one more worker holds all the time, or 0 for no such worker", environment: .none)
+    static let worker = Option(
+        optional: "worker", .string.named("COMMAND"),
+        help: "words, without quotes, that run one of the workers; they get the options of loop-effect",
+        environment: .none)
     static let mustRunAll = Option(
         flag: "all", help: "fail where a part cannot run here, as it does where CI is set", environment: .none)
     static let keepsFolder = Option(
@@ -34,7 +38,7 @@ package enum ChaosProgram {
     static let command = Command(
         "loop-chaos", abstract: "Break real processes and their network by a schedule, and check every promise.",
         groups: [
-            OptionGroup("Run", [seed, duration, journal, servers, held, sparesReducer, mustRunAll]),
+            OptionGroup("Run", [seed, duration, journal, servers, held, worker, sparesReducer, mustRunAll]),
             OptionGroup("Output", [keepsFolder, schedule]),
         ])
 
@@ -53,7 +57,8 @@ package enum ChaosProgram {
                     journal: ChaosPlan.JournalKind(rawValue: parsed[journal]) ?? .file,
                     servers: parsed[servers] == "1" ? 1 : 3, sparesReducer: parsed[sparesReducer], held: parsed[held],
                     mustRunAll: parsed[mustRunAll] || !environment["CI", default: ""].isEmpty,
-                    keeping: parsed[keepsFolder] ? .always : .onViolation, executables: folderOfThisProgram)
+                    keeping: parsed[keepsFolder] ? .always : .onViolation, executables: folderOfThisProgram,
+                    worker: (parsed[worker] ?? "").split(separator: " ").map(String.init))
                 return try await run(plan, printsOnly: parsed[schedule])
             }
         } catch is CancellationError {

@@ -39,6 +39,13 @@ extension Check {
         return found
     }
 
+    /// Effects were granted to every worker, in whatever language it is written.
+    static let everyWorkerWorks = Check(name: "every worker works") { evidence in
+        (1...evidence.schedule.workers).map { Target.worker($0).description }
+            .filter { !evidence.working.contains($0) }
+            .map { "\($0) never held an effect" }
+    }
+
     static let processesDoAsTold = Check(name: "processes do as they are told") { $0.unexpected }
 
     /// No process reports a mistake, a trap or damage. No bytes arrive that are not of the protocol, whatever is cut.

@@ -18,6 +18,8 @@ struct Evidence: Sendable {
     var samples: [StatusSample] = []
     /// The times from each start of the reducer until it was frozen or ended.
     var reducerLives: [Range<Duration>] = []
+    /// The names of peers that held an effect in a sample.
+    var working: Set<String> = []
     /// The sum of the reducer's counters over all epochs.
     var counters: [String: UInt64] = [:]
     /// Faults that took effect: signals that reached a process, packets dropped, bytes delayed, messages cut.
@@ -117,7 +119,8 @@ struct Check: Sendable {
     /// All checks.
     static let all: [Check] = [
         .confirmedIsAppliedOnce, .everySenderWasTold, .nothingStale, .oneAttemptAtATime, .everyEffectCompleted,
-        .bookingsAgreeWithThePages, .theReplayIsTheSame, .throughput, .everyKindOfFault, .processesDoAsTold,
+        .bookingsAgreeWithThePages, .theReplayIsTheSame, .throughput, .everyKindOfFault, .everyWorkerWorks,
+        .processesDoAsTold,
         .heldEffectsStay, .oneLeaderForEachSeq, .reducersAgree, .observersAgree, .nobodyComplains, .nothingIsLeft,
         .allParts,
     ]

@@ -31,11 +31,13 @@ package struct ChaosPlan: Sendable {
     package var keeping: Keeping
     /// The folder of `loop-reducer` and `loop-effect`.
     package var executables: String
+    /// The program and the first arguments that run one of the workers in place of `loop-effect ledger`, or empty for none.
+    package var worker: [String]
 
     package init(
         seed: UInt64, duration: Duration = ChaosSchedule.durationMin, journal: JournalKind = .file, servers: Int = 3,
         sparesReducer: Bool = false, held: Int = heldByDefault, mustRunAll: Bool = false,
-        keeping: Keeping = .onViolation, executables: String
+        keeping: Keeping = .onViolation, executables: String, worker: [String] = []
     ) {
         self.seed = seed
         self.duration = duration
@@ -47,11 +49,14 @@ package struct ChaosPlan: Sendable {
         self.mustRunAll = mustRunAll
         self.keeping = keeping
         self.executables = executables
+        self.worker = worker
     }
 
     /// More than fit into one message when a worker claims them.
     package static let heldByDefault = 40_000
     static let workers = 3
+    /// The worker that ``worker`` runs. It is reached through the proxy.
+    static let foreignWorker = Target.worker(workers)
     static let clients = 2
     /// Several reducers need a database.
     var reducers: Int { journal == .postgres ? 3 : 1 }
@@ -83,6 +88,7 @@ package struct ChaosPlan: Sendable {
             words += ["--held", "\(held)"]
         }
         if sparesReducer { words.append("--spare-reducer") }
+        if !worker.isEmpty { words += ["--worker", "'\(worker.joined(separator: " "))'"] }
         return words.joined(separator: " ")
     }
 }

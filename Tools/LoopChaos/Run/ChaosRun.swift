@@ -134,6 +134,7 @@ package struct ChaosRun: Sendable {
         await sampler.stop()
         evidence.samples = sampler.samples
         evidence.counters = sampler.counters
+        evidence.working = sampler.working
         evidence.clients = stage.book.all
         say("\(stage.visitors.count) short-lived clients came; the reducer may have \(plan.sessionsMax) sessions")
         evidence.unexpected += stage.visitors.problems

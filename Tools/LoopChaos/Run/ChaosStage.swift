@@ -76,10 +76,12 @@ final class ChaosStage: Sendable {
                         try await Self.connect(to: address, as: peer.description, in: space, folder)))
             case .worker, .holder:
                 let isHolder = peer == .holder
+                let swift = ["\(plan.executables)/loop-effect", "ledger"]
+                let words = peer == ChaosPlan.foreignWorker && !plan.worker.isEmpty ? plan.worker : swift
                 processes[peer] = ChaosProcess(
-                    name: peer.description, program: "\(plan.executables)/loop-effect",
-                    arguments: [
-                        "ledger", "--reducer", address.description, "--name", peer.description, "--capacity",
+                    name: peer.description, program: words[0],
+                    arguments: words.dropFirst() + [
+                        "--reducer", address.description, "--name", peer.description, "--capacity",
                         isHolder ? "50000" : "32", "--group", isHolder ? Ledger.holders : "default", "--stop-limit",
                         "3s",
                     ], codeWhenTold: 0, space: space, log: folder.log(of: peer.description))

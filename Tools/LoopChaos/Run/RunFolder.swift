@@ -55,7 +55,7 @@ struct RunFolder: Sendable {
         let line = line.lowercased()
         return [
             "mistake in the program", "fatal error", "corrupt", "dropped a frame", "checksum", "crashed",
-            "records are missing",
+            "records are missing", "traceback",
         ].contains {
             line.contains($0)
         }

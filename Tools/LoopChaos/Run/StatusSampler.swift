@@ -21,6 +21,8 @@ final class StatusSampler: Sendable {
         var samples: [StatusSample] = []
         /// The last report of each epoch, whose counters begin at zero.
         var last: [String: StatusReport] = [:]
+        /// The names of peers that held an effect.
+        var working: Set<String> = []
     }
 
     private let heard = Locked(Heard())
@@ -45,6 +47,7 @@ final class StatusSampler: Sendable {
                     heard.withLock { heard in
                         heard.samples.append(sample)
                         heard.last["\(report.history) \(report.epoch)"] = report
+                        for peer in report.peers where peer.leases > 0 { heard.working.insert(peer.name) }
                     }
                 }
                 // Ten samples a second, polled because a reducer does not publish its status.
@@ -53,6 +56,8 @@ final class StatusSampler: Sendable {
     }
 
     var samples: [StatusSample] { heard.withLock { $0.samples } }
+    /// The names of peers that held an effect in a sample.
+    var working: Set<String> { heard.withLock { $0.working } }
 
     /// The sum of the last known counters of each epoch.
     var counters: [String: UInt64] {
