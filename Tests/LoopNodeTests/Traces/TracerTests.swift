@@ -110,11 +110,17 @@ private final class Collector: HTTPHandler {
         #expect(collector.paths == ["/otlp/v1/traces"])
         let spans = try collector.spans()
         #expect(Set(spans.map(\.trace)) == ["0af7651916cd43dd8448eb211c80319c"])
-        #expect(spans.map(\.name).sorted() == ["apply jobs", "apply jobs", "effect square", "send jobs", "send jobs"])
+        // On a busy machine the worker may be silent for so long that its effect is granted again.
+        let attempts = spans.filter { $0.name == "effect square" }.map { $0.attributes["loop.attempt"] }
+        #expect(Set(attempts).count == attempts.count)
+        #expect(
+            spans.map(\.name).filter { $0 != "effect square" }.sorted()
+                == ["apply jobs", "apply jobs", "send jobs", "send jobs"], "\(spans)")
         let sent = try #require(spans.first { $0.parent == "b7ad6b7169203331" })
         let applied = try #require(spans.first { $0.parent == sent.id })
-        let effect = try #require(spans.first { $0.parent == applied.id })
-        let answered = try #require(spans.first { $0.parent == effect.id })
+        let answered = try #require(spans.first { $0.name == "send jobs" && $0.id != sent.id })
+        let effect = try #require(spans.first { $0.id == answered.parent })
+        #expect(effect.parent == applied.id)
         let last = try #require(spans.first { $0.parent == answered.id })
         let way = [sent, applied, effect, answered, last]
         #expect(way.map(\.name) == ["send jobs", "apply jobs", "effect square", "send jobs", "apply jobs"])
