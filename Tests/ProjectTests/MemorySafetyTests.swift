@@ -50,10 +50,8 @@ import Testing
     }
 
     /// The lines of code that use something unsafe.
-    private static func uses(in text: String) -> [Substring] {
-        text.split(whereSeparator: \.isNewline).filter { line in
-            let code = line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line
-            return code.contains(/\bunsafe\b|@safe\b|Unsafe\w*Pointer/)
-        }
-    }
+    private static func uses(in text: String) throws -> [String] { try use.get().matches(in: text) }
+
+    /// A line with a word of unsafe code before any comment.
+    private static let use = Result { try TextPattern(#"^(?:(?!//).)*?(?:\bunsafe\b|@safe\b|Unsafe\w*Pointer).*$"#) }
 }

@@ -182,7 +182,7 @@ import Testing
 @Suite struct `G3 G4 A sender with a stream on disk` {
     @Test func `has what it kept applied once, wherever it, its reducer and their words are lost`() throws {
         var (deaths, applied, lost, histories) = (0, 0, 0, 0)
-        for seed in 1...50 as ClosedRange<UInt64> {
+        for seed in 1...20 as ClosedRange<UInt64> {
             var world = try SenderWorld(seed: seed)
             do {
                 try world.run(steps: 600)
@@ -196,6 +196,6 @@ import Testing
             histories += world.histories - 1
         }
         // All of it has happened, or nothing was shown.
-        #expect(deaths > 100 && applied > 5000 && lost > 50 && histories > 25)
+        #expect(deaths > 40 && applied > 2000 && lost > 20 && histories > 10)
     }
 }

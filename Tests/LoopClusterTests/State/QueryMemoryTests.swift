@@ -6,7 +6,7 @@ import Testing
 @Suite struct `G8 what queries remember` {
     private let coder = CBORCoder()
 
-    @Test(arguments: 0..<UInt64(40))
+    @Test(arguments: 0..<UInt64(16))
     func `is enough to go on exactly as the evaluator that was never saved`(seed: UInt64) throws {
         let garden = Garden()
         var random = SeededRandom(seed: seed)
