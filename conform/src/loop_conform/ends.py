@@ -169,7 +169,8 @@ class Reducer(End):
                 raise wire.Malformed(f"{len(parts) - 1} frames")
             self.routing = parts[0]
             loop, message = wire.read_to_reducer(parts[1])
-            self.note(type(message).__name__, {"loop_id": loop} | forms.plain(message), name)
+            said = {"loop_id": loop, "connection": self.routing.hex()} | forms.plain(message)
+            self.note(type(message).__name__, said, name)
             if isinstance(message, wire.TO_REDUCER[2]):
                 self.peer = message.peer.hex()
             self.say_again(message)
