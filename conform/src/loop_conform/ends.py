@@ -298,9 +298,11 @@ class Reducer(End):
 class Peer(End):
     """A peer that the kit plays for a reducer."""
 
-    def __init__(self, context: zmq.Context[Any], address: str) -> None:
+    def __init__(self, context: zmq.Context[Any], address: str, keys: tuple[str, str] | None = None) -> None:
         super().__init__(context)
         self.address = address
+        self.keys = keys
+        """The files of its own secret certificate and of the reducer's public one."""
         self.peer = os.urandom(16).hex()
         self.next = 1
         self.applied = self.echo = self.settled = 0
@@ -310,9 +312,17 @@ class Peer(End):
         self.dial()
 
     def dial(self) -> None:
-        dealer = self.sockets["control"] = self.context.socket(zmq.DEALER)
-        dealer.linger = 0
-        dealer.connect(self.address)
+        self.socket("control", zmq.DEALER).connect(self.address)
+
+    def socket(self, name: str, kind: int) -> zmq.Socket[bytes]:
+        socket: zmq.Socket[bytes] = self.context.socket(kind)
+        self.sockets[name] = socket
+        socket.linger = 0
+        if self.keys:
+            own, server = self.keys
+            socket.curve_publickey, socket.curve_secretkey = zmq.auth.load_certificate(own)
+            socket.curve_serverkey, _ = zmq.auth.load_certificate(server)
+        return socket
 
     def receive(self, name: str, parts: list[bytes]) -> None:
         data = b"".join(parts)
@@ -333,8 +343,7 @@ class Peer(End):
     def connect(self, introduction: Any) -> None:
         host = self.address.rpartition(":")[0]
         for name, kind, port in (("published", zmq.SUB, introduction.publisher), ("entries", zmq.PUSH, introduction.collector)):
-            socket = self.sockets[name] = self.context.socket(kind)
-            socket.linger = 0
+            socket = self.socket(name, kind)
             if kind == zmq.SUB:
                 socket.subscribe(wire.inbox(self.loop, bytes.fromhex(self.peer)))
                 socket.subscribe(wire.topic(self.loop, wire.COMMON))

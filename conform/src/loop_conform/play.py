@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import zmq
@@ -26,6 +27,8 @@ WITHIN, NOTHING_FOR = 15_000, 500
 
 AFTER_THE_END = 1.0
 """Seconds for which messages of a program that has ended are still waited for."""
+ROLES = ("worker", "observer", "sender", "admin")
+"""The roles of keys at a reducer; the key of each role has its name. The worker's is for the group `default`."""
 NOISE = ("Hello", "Heartbeat", "Tick", "ServerHeartbeat", "StateHash", "Unchanged")
 """Of these a report shows the newest one."""
 
@@ -82,9 +85,9 @@ def free_address() -> str:
             continue
 
 
-def started_reducer(command: str, folder: str, address: str) -> Program:
+def started_reducer(command: str, folder: str, address: str, environment: dict[str, str] | None = None) -> Program:
     """A reducer of the loop `conform`, which may not listen yet."""
-    program = Program(command.replace("{address}", address).replace("{folder}", folder), {}, folder)
+    program = Program(command.replace("{address}", address).replace("{folder}", folder), environment or {}, folder)
     program.start()
     return program
 
@@ -129,7 +132,8 @@ class Play:
         if self.mode == "reducer":
             if self.case.get("own"):
                 self.address = free_address()
-                self.program = started_reducer(self.command, self.folder.name, self.address)
+                environment = self.admitted_keys() if self.case.get("keys") else {}
+                self.program = started_reducer(self.command, self.folder.name, self.address, environment)
             if self.case.get("begin") != "nothing":
                 self.add("a", self.case)
             return
@@ -158,9 +162,25 @@ class Play:
         other, _ = zmq.auth.create_certificates(self.folder.name, "other")
         return {"LOOP_KEY": own, "LOOP_REDUCER_KEY": server if which == "own" else other}, certificate
 
+    def admitted_keys(self) -> dict[str, str]:
+        """The variable that names a reducer's folder of keys. It admits one key for each role, and not the one of `stranger`."""
+        folder = f"{self.folder.name}/keys"
+        os.makedirs(f"{folder}/allowed", 0o700)
+        for name in ("server", "stranger", *ROLES):
+            public, secret = zmq.auth.create_certificates(folder, name)
+            os.chmod(secret, 0o600)
+            if name in ROLES:
+                # The library writes what a key allows to the secret file only.
+                metadata = f'metadata\n    roles = "{name}"\n    groups = "default"\n'
+                allowed = Path(public).read_text("utf-8").replace("metadata\n", metadata)
+                Path(f"{folder}/allowed/{name}.key").write_text(allowed, "utf-8")
+        return {"LOOP_KEYS": folder}
+
     def add(self, name: str, step: dict[str, Any]) -> None:
-        """A peer that the kit plays for the reducer."""
-        self.ends[name] = peer = Peer(self.context, self.address)
+        """A peer that the kit plays for the reducer, with the key that the step names."""
+        folder = f"{self.folder.name}/keys"
+        keys = (f"{folder}/{step['key']}.key_secret", f"{folder}/server.key") if "key" in step else None
+        self.ends[name] = peer = Peer(self.context, self.address, keys)
         peer.settings |= step.get("set", {})
         self.variables[f"peer_{name}"] = peer.peer
         self.admit(name, step.get("begin", "serve"))
