@@ -103,6 +103,7 @@ let tools = [
     program("loop-simulate", ["LoopSimulator"], in: "Tools"),
     library("LoopChaos", nodes + ["LoopExamples", "LoopPostgres", "TestDatabase"], in: "Tools"),
     program("loop-chaos", ["LoopChaos"], in: "Tools"),
+    program("loop-follow", ["CBOR", "Linux", "LoopExamples", "LoopNode"], in: "Tools"),
     library("LoopFuzzing", nodes + ["LoopCompatibility", "LoopFetch"], in: "Fuzzing"),
     program("loop-fuzz", ["LoopFuzzing"], in: "Fuzzing"),
     library("TestClocks", ["LoopCollections", "LoopTesting"], in: "Tests"),
@@ -139,8 +140,7 @@ let benchmarks = [
 ]
 
 let package = Package(
-    name: "Loop",
-    platforms: [.macOS(.v26)],
+    name: "Loop", platforms: [.macOS(.v26)],
     products: products.map { .library(name: $0, targets: [$0]) }
         + ["loop-reducer", "loop-effect", "loopctl", "loop-example"].map { .executable(name: $0, targets: [$0]) },
     targets: targets + (isInImage ? [] : tools + budgets + kitTests + (isPortable ? [] : otherTests + templateTests))

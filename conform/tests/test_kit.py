@@ -16,7 +16,7 @@ from loop_conform.__main__ import MODES, cases
 from loop_conform.play import STEPS
 
 ROOT = Path(__file__).parents[2]
-GROUPS = {"bytes", "join", "claim", "inbox", "stream", "time", "ends", "observer", "bodies", "keys", "whole"}
+GROUPS = {"bytes", "join", "claim", "inbox", "stream", "time", "ends", "observer", "bodies", "keys", "outbox", "follow", "whole"}
 
 
 def named() -> Iterator[tuple[str, str]]:

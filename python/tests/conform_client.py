@@ -12,7 +12,7 @@ from loop_worker import Client, LoopError, Refused
 
 async def send() -> int:
     try:
-        async with Client("conform", os.environ["LOOP_REDUCER"]) as client:
+        async with Client("conform", os.environ["LOOP_REDUCER"], outbox=os.environ.get("LOOP_OUTBOX")) as client:
             applied = await client.send(json.load(sys.stdin))
             print("applied at", applied.seq)
             return 0

@@ -18,7 +18,7 @@ from . import forms
 from .ends import Peer
 from .play import Failed, Play, free_address, started_reducer
 
-MODES = ("worker", "client", "reducer")
+MODES = ("worker", "client", "observer", "reducer")
 
 
 def cases() -> list[dict[str, Any]]:
@@ -34,6 +34,7 @@ def arguments() -> argparse.Namespace:
     texts = {
         "worker": "try a worker of the loop conform: the kit plays its reducer",
         "client": "try a client, which sends the event of its standard input: the kit plays its reducer",
+        "observer": "try an observer, which prints each state that it shows: the kit plays its reducer",
         "reducer": "try a reducer of the loop conform: the kit plays its workers, clients and observers",
     }
     for mode in MODES:

@@ -29,8 +29,9 @@ CHANNELS = {
     wire.COMMON: "common",
 }
 NO_EPOCH = "0/0"
-ANSWERED_BY = {"Hello": 1, "Join": 2, "Claim": 6}
-"""The steps of the way in, and the verbs of their answers."""
+ANSWERED_BY = {"Hello": 1, "Join": 2, "Claim": 6, "StateWanted": 9}
+"""The steps of the way in and the request for the state, and the verbs of their answers."""
+WAY_IN = {"Hello": "Introduction", "Join": "JoinAccepted", "Claim": "Assignments"}
 OF_AN_EPOCH = ("Claim", "Heartbeat", "AssignmentsWanted", "Progress")
 """Messages that name a session and an epoch. A case that names none of them means the present ones."""
 
@@ -141,7 +142,7 @@ class Reducer(End):
         self.history, self.epoch, self.session = 77, "1/7", 9
         self.number = self.watermark = 0
         self.counted = 0
-        self.settings = {"ticking": False, "received": None, "resend": False, "silence": 3000, "tick": 100}
+        self.settings = {"ticking": False, "received": None, "resend": False, "silence": 3000, "tick": 100, "admitting": False}
         self.peer = "00" * 16
         self.routing = b""
         self.answers: dict[int, tuple[str, bytes]] = {}
@@ -190,7 +191,15 @@ class Reducer(End):
 
     def say_again(self, message: Any) -> None:
         """A step that was answered may come again, because the answer was lost or came too early: so it is answered again."""
-        verb = ANSWERED_BY.get(type(message).__name__, 0)
+        name = type(message).__name__
+        if self.settings["admitting"] and name in WAY_IN:
+            # An observer may join, and need not: the state is read without a session.
+            self.send(WAY_IN[name], {}, {})
+            self.settings["ticking"] = name == "Claim"
+            return
+        if name == "StateWanted" and message.transfer:
+            return
+        verb = ANSWERED_BY.get(name, 0)
         epoch, data = self.answers.get(verb, ("", b""))
         asked = forms.plain(message.epoch) if verb == ANSWERED_BY["Claim"] else epoch
         if epoch == self.epoch == asked:
@@ -246,6 +255,7 @@ class Reducer(End):
             "Refused": {"to": question, "what": 3, "reducers": "a", "peers": "b"},
             "Ended": {"seq": 5, "exit_code": 0, "text": "over"},
             "ServerHeartbeat": {"seq": 0},
+            "StatePart": {"transfer": 1, "part": 0, "end": 2},
             "Redirect": {"address": self.address},
             "NoLeader": {"milliseconds": 200},
         }.get(name, {})
@@ -261,7 +271,8 @@ class Reducer(End):
             self.number = max(self.number, whole["number"])
         if name in ("Acknowledgement", "Outcomes") and not step.get("aside"):
             self.watermark = max(self.watermark, whole["watermark"])
-        if kind.verb in ANSWERED_BY.values() and not any(word in step for word in ("cut", "patch", "trailing", "header")):
+        is_as_usual = not any(word in step for word in ("cut", "patch", "trailing", "header"))
+        if kind.verb in ANSWERED_BY.values() and is_as_usual and not whole.get("part"):
             self.answers[kind.verb] = self.epoch, data
         for variant in variants(data, step):
             self.put(kind.verb, variant, step)
@@ -271,8 +282,14 @@ class Reducer(End):
         if over == "control":
             self.sockets["control"].send_multipart([self.routing, data])
             return
-        topic = wire.topic(self.loop, wire.COMMON) if step.get("common") else self.inbox
-        self.sockets["published"].send(topic + data)
+        for topic in self.topics(verb, step):
+            self.sockets["published"].send(topic + data)
+
+    def topics(self, verb: int, step: dict[str, Any]) -> set[bytes]:
+        """Where a message is published: a state on each stream of states that is followed."""
+        if verb == wire.StateUpdate.verb:
+            return {topic for topic in self.subscribed if topic[10:11] == wire.STATES}
+        return {wire.topic(self.loop, wire.COMMON) if step.get("common") else self.inbox}
 
     @property
     def inbox(self) -> bytes:

@@ -154,6 +154,8 @@ GIVEN: dict[str, dict[str, Any]] = {
 
 ORDER = {"number": "$n", "does": "answer", "count": 0, "text": "a"}
 """What a case that does not say it means in an order of the loop `conform`."""
+STATE: dict[str, Any] = {"orders": {}, "others": {}, "done": {}, "said": {}, "entries": [], "filler": []}
+"""The state of the loop `conform` to which a case adds a result."""
 
 
 def resolved(value: Any, variables: dict[str, Any]) -> Any:
@@ -161,7 +163,7 @@ def resolved(value: Any, variables: dict[str, Any]) -> Any:
     if isinstance(value, dict) and set(value) == {"letters"}:
         return "x" * value["letters"]
     if isinstance(value, dict):
-        whole = ORDER | value if "does" in value else value
+        whole = ORDER | value if "does" in value else STATE | value if set(value) == {"result"} else value
         return {resolved(key, variables): resolved(one, variables) for key, one in whole.items()}
     if isinstance(value, list):
         return [resolved(one, variables) for one in value]

@@ -104,6 +104,8 @@ class Play:
             "fingerprint": FINGERPRINT,
         }
         self.place = ""
+        self.shown = 0
+        """How many states of an observer were looked at."""
         self.folder = tempfile.TemporaryDirectory(prefix="loop-conform-", ignore_cleanup_errors=True)
 
     def run(self) -> None:
@@ -141,15 +143,17 @@ class Play:
         environment, certificate = self.keys()
         for name in "ab"[: self.case.get("addresses", 1)]:
             self.ends[name] = reducers_end = Reducer(self.context, certificate)
-            reducers_end.settings |= self.case.get("set", {})
+            reducers_end.settings |= self.case.get("set", {}) | ({"admitting": True} if self.mode == "observer" else {})
             reducers.append(reducers_end.address)
             self.variables[f"address_{name}"] = reducers_end.address
         event = forms.resolved(self.case.get("event", {"place": {"order": {"does": "answer"}}}), self.variables)
         environment["LOOP_REDUCER"] = ",".join(reducers)
+        if self.case.get("outbox"):
+            environment["LOOP_OUTBOX"] = f"{self.folder.name}/outbox"
         command = self.command.replace("{address}", ",".join(reducers)).replace("{folder}", self.folder.name)
         self.program = Program(command, environment, self.folder.name, json.dumps(event))
         self.program.start()
-        self.admit("a", self.case.get("begin", "serve"))
+        self.admit("a", self.case.get("begin", "serve" if self.mode != "observer" else "hello"))
 
     def keys(self) -> tuple[dict[str, str], str]:
         """The variables that name a program's keys, and the reducer's certificate; nothing in a case without keys."""
@@ -276,9 +280,10 @@ class Play:
         end = self.end_of(step)
         step = step | {"header": forms.resolved(step.get("header", {}), self.variables)}
         kind = step["send"]
-        is_for_inbox = kind in ("JoinAccepted", "Commands", "Acknowledgement", "Tick", "Ended", "ServerHeartbeat")
-        if isinstance(end, Reducer) and is_for_inbox and not step.get("common"):
-            self.wait(lambda: end.inbox in end.subscribed, "a subscription to the inbox", WITHIN)
+        is_published = kind in ("JoinAccepted", "Commands", "Acknowledgement", "Tick", "Ended", "ServerHeartbeat", "StateUpdate")
+        if isinstance(end, Reducer) and is_published:
+            verb = forms.MESSAGES[kind].verb
+            self.wait(lambda: end.topics(verb, step) & end.subscribed, f"a subscription to what has a {kind}", WITHIN)
         end.send(kind, self.fields(step), step)
         self.remember(end)
 
@@ -328,6 +333,8 @@ class Play:
 
     def do_start(self, step: dict[str, Any]) -> None:
         assert self.program
+        if "event" in step:
+            self.program.document = json.dumps(forms.resolved(step["event"], self.variables))
         self.program.start()
 
     def do_exit(self, step: dict[str, Any]) -> None:
@@ -341,6 +348,23 @@ class Play:
         assert self.program
         program, text = self.program, str(forms.resolved(step["output"], self.variables))
         self.wait(lambda: text in program.output(), f"the output '{text}'", step.get("within", WITHIN))
+
+    def do_shows(self, step: dict[str, Any]) -> None:
+        """The next state that an observer shows, or that it shows none."""
+        assert self.program
+        program, expected = self.program, step["shows"]
+
+        def shown() -> list[Any]:
+            return [json.loads(line) for line in program.output().splitlines() if line.startswith("{") and line.endswith("}")]
+
+        if expected is None:
+            self.do_wait({"wait": step.get("for", NOTHING_FOR)})
+        else:
+            self.wait(lambda: len(shown()) > self.shown, f"that it shows {json.dumps(expected)}", step.get("within", WITHIN))
+            self.shown += 1
+        states = shown()
+        if expected is None and len(states) > self.shown or expected and not forms.fits(expected, states[self.shown - 1]):
+            raise Failed(f"expected that it shows {json.dumps(expected)} next\n{self.came()}")
 
     # What no side may ever do.
 
@@ -357,6 +381,6 @@ class Play:
 
 STEPS = (
     *("expect", "nothing", "send", "raw", "admit", "peer", "let", "repeat", "subscribe"),
-    *("wait", "signal", "start", "exit", "output", "set"),
+    *("wait", "signal", "start", "exit", "output", "shows", "set"),
 )
 """What a step may be. One that has several of these words is the first of them; `set` is a part of `peer` too."""
