@@ -82,6 +82,12 @@ if __name__ == "__main__":
     if sys.argv[1] == "--work":
         asyncio.run(work(sys.argv[2]))
     else:
-        rounds = [measure(sys.argv[1]) for _ in range(int(os.environ.get("ROUNDS", "3")))]
-        for rate, cpu in rounds:
-            print(f"{rate:8.0f} effects/s, {cpu:5.1f} us of the worker's CPU for each, at a load of {os.getloadavg()[0]:.1f}")
+        import peer
+
+        for _ in range(int(os.environ.get("ROUNDS", "3"))):
+            (rate, cpu), (tasks, cpu_of_task), load = measure(sys.argv[1]), peer.measure(), os.getloadavg()[0]
+            print(
+                f"{rate:8.0f} effects/s, {cpu:5.1f} us of the worker's CPU for each; Celery {tasks:6.0f} tasks/s,"
+                f" {cpu_of_task:5.0f} us; ratios {rate / tasks:.1f} and {cpu / cpu_of_task:.3f}; load {load:.1f}",
+                flush=True,
+            )
