@@ -902,29 +902,33 @@ class Machine:
         `held` is an effect and its attempt, or empty. Returns false if the outbox has no space; `Space` follows. Raises `Refused`.
         An event of an effect that is too large and whose outcome is not awaited becomes the failure of its attempt.
         """
+        effect = held[:16]
+        running = self.running.get(effect) if held else None
+        if running is not None and running.attempt != held[16:]:
+            running = None
         if kind == wire.EVENT:
             if self.has_left or self.ended is not None:
                 raise Refused(Refusal.ENDED)
-            if held and not self.runs(held[:16], held[16:]):
+            if held and running is None:
                 raise Refused(Refusal.STALE)
             if len(payload) > self.event_bytes_max:
                 detail = f"{len(payload)} bytes encoded, the limit is {self.event_bytes_max}"
                 if not held or flags & wire.WANTS_SEQ:
                     raise Refused(Refusal.TOO_LARGE, detail)
-                self.actions.append(Stop(held[:16], held[16:]))
+                self.actions.append(Stop(effect, held[16:]))
                 return self.accept(wire.FAILED, 0, held, wire.failure(f"{Refused(Refusal.TOO_LARGE, detail)}"))
             if not self._has_space(len(payload)):
                 self._had_no_space = True
                 return False
-        elif not self.runs(held[:16], held[16:]):
+        elif running is None:
             return True
         if self.outbox.is_empty:
             self._progress_at = self.now
         # What an effect sends goes on in the trace of its grant.
-        trace = self.running[held[:16]].trace if held and kind == wire.EVENT else b""
+        trace = running.trace if running is not None and kind == wire.EVENT else b""
         ends = kind != wire.EVENT or flags & wire.LAST != 0
         if ends:
-            del self.running[held[:16]]
+            del self.running[effect]
             self._finished.add(held)
         flags |= wire.HAS_EFFECT if held else 0
         self.outbox.add(Entry(wire.entry(kind, flags, held, payload, trace), held, flags, ends, token))

@@ -80,15 +80,19 @@ def key_of(field: dataclasses.Field[Any]) -> str:
 
 # Writing.
 
+_HEAD_8, _HEAD_16, _HEAD_32, _HEAD_64 = (struct.Struct(form) for form in (">BB", ">BH", ">BI", ">BQ"))
 _HEADS = {major: [bytes([major << 5 | number]) for number in range(24)] for major in range(8)}
 
 
 def _head(major: int, number: int) -> bytes:
     if number < 24:
         return _HEADS[major][number]
-    for code, width in ((24, 1), (25, 2), (26, 4), (27, 8)):
-        if number < 1 << 8 * width:
-            return bytes([major << 5 | code]) + number.to_bytes(width, "big")
+    bits = number.bit_length()
+    if bits <= 64:
+        code, form = (
+            (24, _HEAD_8) if bits <= 8 else (25, _HEAD_16) if bits <= 16 else (26, _HEAD_32) if bits <= 32 else (27, _HEAD_64)
+        )
+        return form.pack(major << 5 | code, number)
     raise Misfit(f"the integer {number if major == 0 else -1 - number} does not fit into 64 bits")
 
 

@@ -491,21 +491,25 @@ Message = _ToMachine | _ToObserver | GoodbyeHeard | Busy | Ended | Refused | Red
 
 _HEADER = struct.Struct("<2sQQQQB")
 _TRACE_BYTES = 25
-_GRANTED = struct.Struct("<16s16sQIB")
+_GRANTED = struct.Struct("<16s16sQIBI")
 
 
 def _grant(r: Reader) -> Grant:
     try:
-        effect, attempt, version, failures, flags = _GRANTED.unpack_from(r.data, r.at)
+        # With a trace, the size is behind it, and these are its first bytes.
+        effect, attempt, version, failures, flags, size = _GRANTED.unpack_from(r.data, r.at)
     except struct.error as error:
         raise Malformed("a grant that is cut off") from error
     if flags > 3:
         raise Malformed(f"a grant with the flags {flags}")
     r.at += _GRANTED.size
-    trace = r.take(_TRACE_BYTES) if flags & 2 else b""
-    if trace and not (any(trace[:16]) and any(trace[16:24]) and trace[24] == 1):
-        raise Malformed("a trace context that names nothing or is not sampled")
-    return Grant(effect, attempt, version, failures, flags & 1 != 0, r.take(r.u32()), trace)
+    trace = b""
+    if flags & 2:
+        r.at -= 4
+        trace, size = r.take(_TRACE_BYTES), r.u32()
+        if not (any(trace[:16]) and any(trace[16:24]) and trace[24] == 1):
+            raise Malformed("a trace context that names nothing or is not sampled")
+    return Grant(effect, attempt, version, failures, flags & 1 != 0, r.take(size), trace)
 
 
 def _commands(r: Reader) -> Commands:

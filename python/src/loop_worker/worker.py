@@ -9,6 +9,7 @@ import inspect
 import logging
 import sys
 import threading
+import time
 import typing
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, ThreadPoolExecutor
@@ -413,7 +414,7 @@ class RunningWorker(Node):
 
     async def _run(self, call: Call, request: Any, me: Effect) -> None:
         held = me.held
-        began, outcome = self._loop.time(), "failed"
+        began, outcome = time.monotonic(), "failed"
         try:
             result = await call(request, me)
             if me.is_over:
@@ -446,7 +447,7 @@ class RunningWorker(Node):
                 del tasks[held[:16]]
             if not me.is_over:
                 self.figures.attempts[me.feedback, outcome] += 1
-            self.figures.note_run(me.feedback, self._loop.time() - began)
+            self.figures.note_run(me.feedback, time.monotonic() - began)
 
     async def _send_all(self, held: bytes, events: Sequence[Any]) -> None:
         """Sends several events, of which the last ends the effect."""
