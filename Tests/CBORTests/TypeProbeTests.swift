@@ -23,6 +23,32 @@ private enum Event: Codable {
     case cleared
 }
 
+/// An event that is known to have no other case.
+private indirect enum Listed: Codable {
+    case placed(Cart)
+    case cleared
+    case again(event: Listed)
+
+    struct Cart: Codable { var lines: [Int] }
+    enum CodingKeys: CodingKey, CaseIterable { case placed, cleared, again }
+}
+
+/// An event that lists a key which it never reads.
+private struct Partial: Codable {
+    enum CodingKeys: CodingKey, CaseIterable { case number, never }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        guard container.allKeys == [.number] else { throw CancellationError() }
+        _ = try container.decode(Int.self, forKey: .number)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(1, forKey: .number)
+    }
+}
+
 /// What decodes itself in a way of its own.
 private struct Span: Codable {
     var length: Int
@@ -71,6 +97,27 @@ private struct Span: Codable {
         let shape = probe.shape(of: Event.self)
         #expect(shape.text == #"{"painted": {"colour": "red" | "green", "order": String}} | {"cleared": {}} | …"#)
         #expect(shape.gaps == ["Event: there may be more cases than those of the examples"])
+    }
+
+    @Test func `knows all cases of an enum whose keys list them, without an example and with one`() throws {
+        let shape = #"{"placed": {"_0": {"lines": [Int]}}} | {"cleared": {}} | {"again": {"event": Listed}}"#
+        let probe = TypeProbe()
+        #expect(probe.shape(of: Listed.self).text == shape)
+        #expect(probe.shape(of: Listed.self).gaps == [])
+        let taught = TypeProbe()
+        try taught.learn(Listed.self, from: CBOR.encode(Listed.cleared))
+        #expect(taught.shape(of: Listed.self).text == shape)
+        let mistaken = TypeProbe()
+        #expect(throws: (any Error).self) {
+            try mistaken.learn(Listed.self, from: CBOR.fromJSON(text: #"{"lost":{}}"#))
+        }
+        #expect(mistaken.shape(of: Listed.self).text == shape)
+    }
+
+    @Test func `takes no list of keys for complete of which a case is not known`() {
+        // Its decoding refuses a key that it lists.
+        #expect(
+            TypeProbe().shape(of: Partial.self).gaps == ["Partial: there may be more cases than those of the examples"])
     }
 
     @Test func `knows a type inside another by a value that it has read`() throws {

@@ -44,6 +44,11 @@ package struct Conform: LoopDefinition {
         case done(number: Int, text: String)
         /// The effect has failed for good.
         case failed(number: Int, text: String)
+
+        /// They are listed for workers in other languages, which see all cases in the schema.
+        private enum CodingKeys: CodingKey, CaseIterable {
+            case place, placeOther, cancel, put, remove, fill, finish, said, done, failed
+        }
     }
 
     package static let examples: [Event] = {

@@ -25,6 +25,9 @@ package struct Ledger: LoopDefinition {
         case booked(deposit: UInt64, slip: UInt64)
         /// The number of effects to hold from now on.
         case hold(count: Int)
+
+        /// They are listed for workers in other languages, which see all cases in the schema.
+        private enum CodingKeys: CodingKey, CaseIterable { case deposit, cancel, begun, booked, hold }
     }
 
     package static let examples: [Event] = [

@@ -20,17 +20,22 @@ final class ProbeNode {
     private var inner: TypeShape?
     private var asksForAllKeys = false
     private var takesAnyKey = false
-    private var saysAllKeys = false
+    /// The keys that a type lists and asks for.
+    private(set) var listedKeys: [String] = []
+    /// Which of the listed keys a type gets that asks for all, without a document.
+    var keyToGive = 0
 
     func beginKeyed<Key: CodingKey>(_ type: Key.Type) {
         kind = .keyed
         takesAnyKey = Key(stringValue: "a key that no type has") != nil
-        saysAllKeys = type is any CaseIterable.Type
     }
 
     func beginUnkeyed() { kind = .unkeyed }
 
-    func noteAllKeys() { asksForAllKeys = true }
+    func noteAllKeys(listed: [String]) {
+        asksForAllKeys = true
+        listedKeys = listed
+    }
 
     func note(_ name: String, isOptional: Bool, _ shape: (() -> TypeShape)?) {
         if let place = fields.firstIndex(where: { $0.name == name }) {
@@ -72,7 +77,11 @@ final class ProbeNode {
                 }
                 return .map(key: .value("String"), value: value)
             }
-            if asksForAllKeys { return .cases(name: name, cases: fields, isComplete: saysAllKeys && isRead) }
+            if asksForAllKeys {
+                let listed = listedKeys.compactMap { key in fields.first { $0.name == key } }
+                let areAll = !listed.isEmpty && listed.count == listedKeys.count
+                return .cases(name: name, cases: areAll ? listed : fields, isComplete: areAll)
+            }
             return .object(name: name, fields: fields, isComplete: isRead)
         }
     }

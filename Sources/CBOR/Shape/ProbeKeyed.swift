@@ -24,15 +24,17 @@ struct ProbeKeyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { base?.codingPath ?? [] }
 
     var allKeys: [Key] {
-        node.noteAllKeys()
+        let listed = Self.listed()
+        node.noteAllKeys(listed: listed.map(\.stringValue))
         if let base { return base.allKeys }
-        // Without a document, a type that lists its keys gets the first of them.
-        return Self.first(of: Key.self).map { [$0] } ?? []
+        // Without a document, a type that lists its keys gets one of them at a time.
+        return listed.dropFirst(node.keyToGive).prefix(1).map { $0 }
     }
 
-    private static func first<Type>(of type: Type.Type) -> Type? {
-        func first<Cases: CaseIterable>(_ cases: Cases.Type) -> Type? { cases.allCases.first as? Type }
-        return (type as? any CaseIterable.Type).flatMap { first($0) }
+    /// All keys, if the type of the keys lists them.
+    private static func listed() -> [Key] {
+        func all<Cases: CaseIterable>(_ cases: Cases.Type) -> [Key] { cases.allCases.compactMap { $0 as? Key } }
+        return (Key.self as? any CaseIterable.Type).map { all($0) } ?? []
     }
 
     /// At most three names that the type of the keys has and that resemble a name. They differ by one letter, by two swapped

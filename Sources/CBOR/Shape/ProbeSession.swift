@@ -19,6 +19,8 @@ final class ProbeSession {
     /// A value of each type that was read.
     private var samples: [ObjectIdentifier: Any] = [:]
     private var inProgress: Set<ObjectIdentifier> = []
+    /// The types that list their keys and were tried with each.
+    private var casesTried: Set<ObjectIdentifier> = []
 
     // Notes about the present document.
     private var unknown: [String] = []
@@ -95,7 +97,7 @@ final class ProbeSession {
         }
         let node = ProbeNode()
         do {
-            let value = try T(from: ProbeDecoder(session: self, base: base, node: node, path: path))
+            let value = try readOrTryCases(type, from: base, node, at: path)
             let shape = note(node, of: type, isRead: true)
             samples[id] = value
             return (value, isOutermost ? shape : .same(name: Self.name(type)))
@@ -104,9 +106,29 @@ final class ProbeSession {
                 return (value, note(node, of: type, isRead: true))
             }
             if failed == nil { failed = id }
-            if base == nil { note(node, of: type, isRead: false) }
+            if base == nil || !node.listedKeys.isEmpty { note(node, of: type, isRead: false) }
             throw error
         }
+    }
+
+    /// Reads a value. The first time, a type that lists its keys and reads all of them is also tried with each, without a document.
+    private func readOrTryCases<T: Decodable>(
+        _ type: T.Type, from base: (any Decoder)?, _ node: ProbeNode, at path: [CBORPath.Step]
+    ) throws -> T {
+        let result = Result { try T(from: ProbeDecoder(session: self, base: base, node: node, path: path)) }
+        guard !node.listedKeys.isEmpty, casesTried.insert(ObjectIdentifier(type)).inserted else {
+            return try result.get()
+        }
+        var made: T?
+        let notes = (unknown, caseless, asked, failed)
+        for key in node.listedKeys.indices {
+            node.keyToGive = key
+            let value = try? T(from: ProbeDecoder(session: self, base: nil, node: node, path: path))
+            made = made ?? value
+        }
+        (unknown, caseless, asked, failed) = notes
+        if base == nil, let made { return made }
+        return try result.get()
     }
 
     /// The shape of a type, as it was learnt, or else from a probe without a document.

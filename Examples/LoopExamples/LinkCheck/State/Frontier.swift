@@ -92,5 +92,7 @@ extension LinkCheck {
     enum Result: Codable, Sendable {
         case answered(Answer)
         case failed(status: Int?, error: String?)
+
+        private enum CodingKeys: CodingKey, CaseIterable { case answered, failed }
     }
 }

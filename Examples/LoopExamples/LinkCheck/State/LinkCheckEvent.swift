@@ -7,6 +7,9 @@ extension LinkCheck {
         case fetched(target: UInt32, answer: Answer)
         /// The target has no answer, or a bad one after all retries. At least one of `status` and `error` says why.
         case failed(target: UInt32, status: Int?, error: String?)
+
+        /// They are listed for workers in other languages, which see all cases in the schema.
+        private enum CodingKeys: CodingKey, CaseIterable { case part, fetched, failed }
     }
 
     /// A server's answer.
