@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -280,3 +281,10 @@ def test_modules_of_real_loops_pass_mypy_and_read_their_states(
             assert stream.observer.divergence is None
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("loop", ["ledger", "linkcheck", "conform"])
+def test_nothing_is_unknown_of_the_loops_whose_events_list_their_cases(programs: Path, loop: str) -> None:
+    program = str(programs / "loop-reducer")
+    printed = subprocess.run([program, loop, "schema", "--format", "json-schema"], capture_output=True, check=True).stdout
+    assert "notKnown" not in json.loads(printed)["x-loop"]
