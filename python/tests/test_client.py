@@ -327,6 +327,38 @@ def test_a_new_history_is_followed_and_what_is_lost_in_it_is_said(programs: Path
     asyncio.run(main())
 
 
+def test_posted_events_of_a_client_that_is_not_admitted_are_lost_for_that_reason(ledger: Reducer) -> None:
+    async def main() -> None:
+        with pytest.raises(Ended, match="1 events were not settled: the loop differs"):
+            async with Client("other", ledger.address) as handle:
+                await handle.post(Deposit(1, Work()))
+
+    asyncio.run(main())
+
+
+def test_the_event_loop_goes_on_while_many_events_are_posted(ledger: Reducer, tmp_path: Path) -> None:
+    async def main() -> None:
+        turns = 0
+
+        async def others() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        async with client(ledger, outbox=tmp_path / "outbox") as handle:
+            await handle.send(Deposit(1, Work()))
+            task = asyncio.create_task(others())
+            before = turns
+            for number in range(2, 500):
+                await handle.post(Deposit(number, Work()))
+            seen = turns - before
+            task.cancel()
+        assert seen > 5
+
+    asyncio.run(main())
+
+
 # The outbox file.
 
 

@@ -147,6 +147,24 @@ def test_a_stop_waits_for_no_body_in_another_process_and_ends_it(ledger: Reducer
     asyncio.run(main())
 
 
+def test_a_stop_names_a_body_that_goes_on_and_ends_without_it(ledger: Reducer) -> None:
+    words = [PROGRAM.replace("ledger_worker", "stubborn_worker"), "--reducer", ledger.address, "--stop-limit", "1s"]
+    process = subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    async def main() -> None:
+        async with client(ledger) as handle:
+            await handle.send(Deposit(1, Work()))
+            assert process.stdout is not None
+            assert await asyncio.to_thread(process.stdout.readline) == "begun\n"
+            process.terminate()
+            _, errors = await asyncio.to_thread(process.communicate, timeout=30)
+            assert process.returncode == 0
+            assert "the body of book ledger/" in errors
+            assert "was cancelled and goes on; the process ends without it" in errors
+
+    asyncio.run(main())
+
+
 def test_a_line_of_a_body_keeps_its_text_and_an_error_its_traceback() -> None:
     try:
         raise ValueError("here")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import random
 import signal
@@ -32,7 +33,20 @@ from conftest import (
     options,
 )
 
-from loop_worker import BlockingEffect, Cancelled, Client, Effect, Fail, Options, Retry, Worker, encode, machine, wire
+from loop_worker import (
+    BlockingEffect,
+    Cancelled,
+    Client,
+    Configuration,
+    Effect,
+    Fail,
+    Options,
+    Retry,
+    Worker,
+    encode,
+    machine,
+    wire,
+)
 from loop_worker.node import Node
 from loop_worker.pytest_plugin import StartReducer
 from loop_worker.testing import Reducer, until
@@ -379,7 +393,40 @@ def test_a_body_that_blocks_the_event_loop_is_noticed(ledger: Reducer, caplog: p
             await all_booked(handle, 1)
 
     asyncio.run(main())
-    assert "a body blocks and must be a plain def" in caplog.text
+    assert "a body blocks it and must be a plain def" in caplog.text
+
+
+@pytest.mark.parametrize("error", [SystemExit("out"), KeyError("k")])
+@pytest.mark.parametrize("is_plain", [False, True])
+def test_a_body_that_raises_anything_has_failed_and_its_first_traceback_is_logged(
+    ledger: Reducer, caplog: pytest.LogCaptureFixture, error: BaseException, is_plain: bool
+) -> None:
+    async def body(booking: Booking, me: Effect) -> Booked:
+        if me.failures < 2:
+            raise error
+        return await book(booking, me)
+
+    def plain(booking: Booking, me: BlockingEffect) -> Booked:
+        if me.failures < 2:
+            raise error
+        me.send(Begun(booking.deposit, 1))
+        return Booked(booking.deposit, 1)
+
+    async def main() -> None:
+        async with clerk(plain if is_plain else body).running(options(ledger)), client(ledger) as handle:
+            await handle.send(Deposit(1, Work()))
+            await all_booked(handle, 1)
+
+    asyncio.run(main())
+    failures = [record for record in caplog.records if record.levelno == logging.WARNING and "failed" in record.getMessage()]
+    assert len(failures) == 1
+    assert "book ledger/" in failures[0].getMessage()
+    assert failures[0].exc_info
+
+
+def test_a_feedback_is_named_at_the_decorator() -> None:
+    with pytest.raises(Configuration, match="name the feedback"):
+        Worker("ledger").effect(book)  # type: ignore[arg-type]
 
 
 def test_a_worker_next_to_something_else_says_why_it_has_ended(ledger: Reducer, caplog: pytest.LogCaptureFixture) -> None:

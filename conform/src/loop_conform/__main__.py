@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
+import shutil
 import sys
 import tempfile
 import time
@@ -54,8 +56,12 @@ def arguments() -> argparse.Namespace:
                 "address", nargs="?", default="", help="where it runs already; cases that need their own need --exec"
             )
     given = parser.parse_args()
+    if given.jobs < 1:
+        parser.error(f"--jobs is {given.jobs}; give 1 or more")
     if not given.list and not given.exec and not getattr(given, "address", ""):
         parser.error("--exec is missing")
+    if given.exec and not shutil.which(shlex.split(given.exec)[0]):
+        parser.error(f"--exec: there is no program {shlex.split(given.exec)[0]!r}")
     return given
 
 
@@ -117,9 +123,10 @@ def main() -> int:
     of_mode = [case for case in cases() if given.mode in case["for"]]
     groups, names = set(given.group), set(given.case)
     chosen = [one for one in of_mode if (not groups or one["name"].split(".")[0] in groups) and (not names or one["name"] in names)]
-    unknown = names - {one["name"] for one in of_mode}
+    unknown = names - {one["name"] for one in of_mode} or groups - {one["name"].split(".")[0] for one in of_mode}
     if unknown or not chosen:
-        print(f"loop-conform: no such case: {', '.join(sorted(unknown | groups))}; see --list", file=sys.stderr)
+        why = f"has no case or group {', '.join(sorted(unknown))}" if unknown else "has no case of these names and groups"
+        print(f"loop-conform: {given.mode} {why}; see loop-conform {given.mode} --list", file=sys.stderr)
         return 64
     if given.list:
         for case in chosen:

@@ -166,14 +166,14 @@ class Client(Node):
         """
         if not self.was_opened:
             return
-        error = self.over.exception() if self.over.done() else None
         if await self.close(self._stop_limit):
             return
+        error = self.over.exception()
         # A future has told its waiter, unless that one has left.
         tokens = [entry.token for entry in self.machine.outbox.unsettled()]
         count = sum(not isinstance(token, asyncio.Future) or token.cancelled() for token in tokens)
         if count:
-            why = f": {error}" if error is not None else f" within {self._stop_limit:g} s"
+            why = f" within {self._stop_limit:g} s" if isinstance(error, Ended) else f": {error}"
             what = "they stay in the outbox" if self._outbox_path is not None else "they may be lost"
             raise Ended(f"{count} events were not settled{why}: {what}")
 

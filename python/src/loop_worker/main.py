@@ -77,6 +77,20 @@ def _exit(code: int) -> NoReturn:
     os._exit(code)
 
 
+async def _end_bodies(running: RunningWorker, limit: float) -> None:
+    """Waits for bodies that were cancelled, one second at least. Ends the process if one of them does not end."""
+    if running.cancelled:
+        await asyncio.wait(running.cancelled, timeout=max(limit, 1))
+    for me in running.cancelled.values():
+        _LOG.error(
+            "%s: the body of %s %s was cancelled and goes on; the process ends without it", running.title, me.feedback, me.key
+        )
+    if running.cancelled:
+        logging.shutdown()
+        sys.stdout.flush()
+        _exit(0)
+
+
 async def _run(worker: Worker, options: Options) -> int:
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
@@ -99,8 +113,10 @@ async def _run(worker: Worker, options: Options) -> int:
     stopping: asyncio.Future[Any] = asyncio.ensure_future(stop.wait())
     await asyncio.wait({stopping, running.over}, return_when=asyncio.FIRST_COMPLETED)
     if stop.is_set():
+        limit = loop.time() + options.stop_limit
         if not await running.close(options.stop_limit):
             _LOG.error("%s: ended before the reducer has confirmed what was sent; it runs elsewhere", running.title)
+        await _end_bodies(running, limit - loop.time())
         return 0
     stopping.cancel()
     running.over.result()

@@ -25,6 +25,7 @@ _SAY_AFTER = (2.0, 10.0, 60.0)
 _SAY_EVERY = 600.0
 _FOR_SUBCLASSES = frozenset((machine.Start, machine.Stop, machine.NewRequest))
 _TURN_EVERY = 0.5
+_YIELD_AFTER = 0.02
 _MESSAGE_MAX = 2 * wire.MESSAGE_BYTES_MAX
 
 _DIFFERS = {
@@ -96,6 +97,9 @@ class Node:
         self._failure: LoopError | None = None
 
     # Subclasses.
+
+    what_blocks = "something else on the event loop blocks it"
+    """Why the event loop may have had no turn, for people."""
 
     def handle(self, action: machine.Action) -> None:
         """Performs an action that does not concern sockets."""
@@ -213,7 +217,9 @@ class Node:
     def _error(self) -> LoopError:
         self.check_opened()
         error = self.over.exception() if self.over.done() else None
-        return error if isinstance(error, LoopError) else Ended("the loop has ended")
+        if isinstance(error, LoopError):
+            return error
+        return Ended("the connection is closed" if self.loop_end is None else "the loop has ended")
 
     # Entries.
 
@@ -229,6 +235,9 @@ class Node:
         self._keep()
         self.check()
         self.wake()
+        if time.monotonic() - self._turned_at > _YIELD_AFTER:
+            # Many events in a row leave while they come, and everything else on the event loop goes on.
+            await asyncio.sleep(0)
 
     def _settled(self, action: machine.Settled) -> None:
         token = action.token
@@ -380,9 +389,7 @@ class Node:
         gap, self._turned_at = now - self._turned_at, now
         if gap > _TURN_EVERY + self.machine.silence / 2:
             _LOG.warning(
-                "%s: the event loop had no turn for %.1f s: the process was stopped, or a body blocks and must be a plain def",
-                self.title,
-                gap,
+                "%s: the event loop had no turn for %.1f s: the process was stopped, or %s", self.title, gap, self.what_blocks
             )
 
     def _read(self) -> int:

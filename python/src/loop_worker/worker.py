@@ -237,6 +237,9 @@ class Worker:
         A body that raises has failed: `Retry(after=…)`, `Fail`, or any other error.
         """
 
+        if not isinstance(name, str):
+            raise Configuration('name the feedback: @worker.effect("ship")')
+
         def register(body: F) -> F:
             if name in self.effects:
                 raise Configuration(f"the effect {name!r} has two bodies")
@@ -304,6 +307,8 @@ class Worker:
 class RunningWorker(Node):
     """A worker that has been started."""
 
+    what_blocks = "a body blocks it and must be a plain def"
+
     def __init__(self, worker: Worker, options: Options) -> None:
         effects = list(worker.effects.values())
         served = [one for one in effects if not options.groups or one.group in options.groups]
@@ -325,6 +330,9 @@ class RunningWorker(Node):
         self._bodies = {one.name: (one, worker.call(one, self._pool)) for one in served}
         self._tasks: dict[bytes, tuple[Effect, asyncio.Task[None]]] = {}
         self._feedbacks: list[tuple[Registered, Call] | None] = []
+        self.cancelled: dict[asyncio.Task[None], Effect] = {}
+        """The effects whose bodies were cancelled and have not ended."""
+        self._told: set[tuple[str, type]] = set()
         self.figures = Figures()
         self._place = None if options.http is None else Place(options.http, options.http_token)
         self._health: Health | None = None
@@ -435,7 +443,7 @@ class RunningWorker(Node):
             if not me.is_over:
                 # Other code of this process has cancelled this task.
                 self._entry(wire.FAILED, held, wire.failure("the body was cancelled in this process"))
-        except (SystemExit, KeyboardInterrupt):
+        except KeyboardInterrupt:
             raise
         except BaseException as error:
             if not me.is_over:
@@ -466,7 +474,10 @@ class RunningWorker(Node):
             text = f"its text cannot be made: {type(problem).__name__}"
         if not isinstance(error, Retry | Fail):
             text = f"{type(error).__name__}: {text}" if text else type(error).__name__
-            _LOG.debug("%s: %s %s failed", self.title, me.feedback, me.key, exc_info=error)
+            # The reducer logs the text of each. Where it was raised is said here, the first time.
+            level = logging.DEBUG if (me.feedback, type(error)) in self._told else logging.WARNING
+            self._told.add((me.feedback, type(error)))
+            _LOG.log(level, "%s: %s %s failed", self.title, me.feedback, me.key, exc_info=error)
         delay = error.after if isinstance(error, Retry) else None
         delay_ms = None if delay is None else round(delay * 1000)
         self._entry(wire.FAILED, held, wire.failure(text[:_MESSAGE_MAX], isinstance(error, Fail), delay_ms))
@@ -480,6 +491,8 @@ class RunningWorker(Node):
             me, task = found
             me.end()
             task.cancel()
+            self.cancelled[task] = me
+            task.add_done_callback(self.cancelled.pop)
 
     def _renew(self, effect: bytes, request: bytes) -> None:
         found = self._tasks.get(effect)
@@ -531,9 +544,9 @@ def _plain(body: Body, arguments: tuple[Any, ...], me: BlockingEffect | None) ->
         for event in result:
             me.send(event)
         return None
-    except StopIteration as error:
-        # No future can hold it, so the effect would wait for ever.
-        raise RuntimeError("the body raised StopIteration") from error
+    except (StopIteration, SystemExit, KeyboardInterrupt) as error:
+        # No future can hold the first, so the effect would wait for ever. The others would end the event loop.
+        raise RuntimeError(f"the body raised {type(error).__name__}") from error
 
 
 def _around(function: Middleware, call: Call) -> Call:
