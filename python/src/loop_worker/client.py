@@ -173,7 +173,7 @@ class Client(Node):
         tokens = [entry.token for entry in self.machine.outbox.unsettled()]
         count = sum(not isinstance(token, asyncio.Future) or token.cancelled() for token in tokens)
         if count:
-            why = f" within {self._stop_limit:g} s" if isinstance(error, Ended) else f": {error}"
+            why = f" within {self._stop_limit:g} s" if error is None or isinstance(error, Ended) else f": {error}"
             what = "they stay in the outbox" if self._outbox_path is not None else "they may be lost"
             raise Ended(f"{count} events were not settled{why}: {what}")
 
