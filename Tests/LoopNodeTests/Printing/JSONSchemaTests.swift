@@ -101,6 +101,16 @@ import Testing
         #expect(try part(schema, "examples") == "[1]")
     }
 
+    @Test func `has nothing of one run: neither its initial state nor its live requests`() throws {
+        let ship = LoopSchema.Request(feedback: "ship", placement: "workers(default)", shape: .value("String"))
+        var (atRest, running) = (loop(.value("Bool")), loop(.value("Bool")))
+        atRest.requests = [ship]
+        running.requests = [ship]
+        running.requests[0].example = [0x61, 0x61]
+        running.initialState = [0x18, 0x64]
+        #expect(JSONSchema.text(running) == JSONSchema.text(atRest))
+    }
+
     @Test func `can be compared with a file`() throws {
         let folder = TestFolder()
         let file = "\(folder.path)/orders.json"

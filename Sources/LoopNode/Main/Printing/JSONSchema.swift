@@ -5,7 +5,8 @@ import LoopWire
 /// The types of a loop as a JSON Schema, draft 2020-12, for programs in other languages.
 ///
 /// Enums with values are `oneOf` with one required key. What JSON cannot say is under `x-loop`: bytes, integers of more than 53 bits,
-/// keys that are no texts, tracked dictionaries, what is not known, and the facts of the loop.
+/// keys that are no texts, tracked dictionaries, what is not known, and the facts of the loop. The document depends on the definition
+/// alone, so that a program at rest and a running reducer give the same one.
 struct JSONSchema {
     /// The definitions by their keys, in the order in which they were first met.
     private var definitions: [(key: String, schema: String)] = []
@@ -25,7 +26,6 @@ struct JSONSchema {
             JSONText.object([
                 ("name", JSONText.quoted(request.feedback)), ("placement", JSONText.quoted(request.placement)),
                 ("request", request.shape.map { schema.schema(of: $0) }),
-                ("example", request.example.map(JSONText.document)),
                 ("triesMax", request.triesMax.map { "\($0)" }),
                 ("timeoutMilliseconds", request.timeoutMilliseconds.map { "\($0)" }),
             ])
@@ -33,8 +33,7 @@ struct JSONSchema {
         let facts = JSONText.object([
             ("loop", JSONText.quoted(loop.loop)), ("schema", "\(loop.schema)"),
             ("fingerprint", loop.fingerprint.map { JSONText.quoted($0) }),
-            ("event", event), ("state", state), ("initialState", JSONText.document(loop.initialState)),
-            ("answer", answer),
+            ("event", event), ("state", state), ("answer", answer),
             ("sections", sections.map(JSONText.object)),
             ("feedbacks", "[\(feedbacks.joined(separator: ","))]"),
             ("notKnown", loop.gaps.isEmpty ? nil : "[\(loop.gaps.map(JSONText.quoted).joined(separator: ","))]"),

@@ -36,11 +36,16 @@ extension LoopSchema {
             })
         else { return 0 }
         func line(_ lines: [Substring]) -> String {
-            place < lines.count ? JSONText.onOneLine(String(lines[place]), 200) : "its end"
+            let line = place < lines.count ? lines[place].drop { $0 == " " } : "(nothing: it ends before this line)"
+            return JSONText.onOneLine(String(line), 200)
         }
         StandardError.line(
-            "\(file) is not the schema of \(loop): its line \(place + 1) is \(line(old)), and the loop has \(line(new));"
-                + " write it again with --format json-schema")
+            """
+            \(file) is not the schema of \(loop). Line \(place + 1) of the file, and of the schema:
+              \(line(old))
+              \(line(new))
+            If the loop is right, write the file again with --format json-schema.
+            """)
         return 1
     }
 
