@@ -8,6 +8,8 @@ package struct Counter: LoopDefinition {
 
     package enum Event: Codable, Equatable, Sendable {
         case increment, decrement, reset
+
+        private enum CodingKeys: CodingKey, CaseIterable { case increment, decrement, reset }
     }
 
     package static let examples: [Event] = [.increment, .decrement, .reset]

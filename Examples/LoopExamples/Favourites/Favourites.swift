@@ -21,6 +21,8 @@ package struct Favourites: LoopDefinition {
         case card(MovieCard.Event)
         case open(Movies.Movie)
         case close
+
+        private enum CodingKeys: CodingKey, CaseIterable { case list, card, open, close }
     }
 
     package static let examples: [Event] =

@@ -18,6 +18,8 @@ package enum MovieCard {
         case loading
         case known(Facts)
         case failed(String)
+
+        private enum CodingKeys: CodingKey, CaseIterable { case loading, known, failed }
     }
 
     package struct State: Codable, Equatable, Sendable {
@@ -37,6 +39,8 @@ package enum MovieCard {
         case retry
         /// The user has pressed the star.
         case toggleFavourite
+
+        private enum CodingKeys: CodingKey, CaseIterable { case loaded, failed, retry, toggleFavourite }
     }
 
     /// One event of each case.

@@ -11,6 +11,8 @@ extension MovieSearch {
         case postponed(String)
         /// The last attempt has failed, for this reason.
         case failed(String)
+
+        private enum CodingKeys: CodingKey, CaseIterable { case idle, loading, postponed, failed }
     }
 
     package struct State: Codable, Equatable, Sendable {
@@ -77,6 +79,8 @@ extension MovieSearch {
         case more
         /// The user requests the failed page again.
         case retry
+
+        private enum CodingKeys: CodingKey, CaseIterable { case typed, rested, loaded, postponed, failed, more, retry }
     }
 
     package static let examples: [Event] = [

@@ -43,6 +43,8 @@ extension Movies {
         case idle
         /// The next page could not be fetched, for this reason.
         case failed(String)
+
+        private enum CodingKeys: CodingKey, CaseIterable { case loading, idle, failed }
     }
 
     /// The state of the list.
@@ -82,6 +84,8 @@ extension Movies {
         case more
         /// The user requests the failed page again.
         case retry
+
+        private enum CodingKeys: CodingKey, CaseIterable { case loaded, failed, more, retry }
     }
 
     package static let examples: [Event] = [

@@ -22,6 +22,8 @@ package struct PlayCatch: LoopDefinition {
     /// A throw of one player to the other.
     package enum Event: Codable, Equatable, Sendable {
         case throwToMachine, throwToPerson
+
+        private enum CodingKeys: CodingKey, CaseIterable { case throwToMachine, throwToPerson }
     }
 
     package static let examples: [Event] = [.throwToMachine, .throwToPerson]

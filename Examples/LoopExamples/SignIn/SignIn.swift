@@ -20,6 +20,10 @@ package struct SignIn: LoopDefinition {
         case checkFailed(String)
         case submitted(isWelcome: Bool)
         case submitFailed(String)
+
+        private enum CodingKeys: CodingKey, CaseIterable {
+            case typeName, acceptTerms, submit, pausedTyping, checked, checkFailed, submitted, submitFailed
+        }
     }
 
     package static let examples: [Event] = [

@@ -30,6 +30,8 @@ extension SignIn {
         case taken
         /// The directory does not answer.
         case failed(String)
+
+        private enum CodingKeys: CodingKey, CaseIterable { case none, typing, asking, free, taken, failed }
     }
 
     /// The status of the form.
@@ -39,6 +41,8 @@ extension SignIn {
         case signedIn
         /// The submission failed for this reason, and the form can be changed.
         case failed(String)
+
+        private enum CodingKeys: CodingKey, CaseIterable { case editing, submitting, signedIn, failed }
 
         /// Whether fields can be changed.
         var isEditable: Bool {

@@ -8,6 +8,8 @@ package struct Stopwatch: LoopDefinition {
 
     package enum Event: Codable, Equatable, Sendable {
         case tick, reset
+
+        private enum CodingKeys: CodingKey, CaseIterable { case tick, reset }
     }
 
     package static let examples: [Event] = [.tick, .reset]

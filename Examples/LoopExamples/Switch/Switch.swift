@@ -9,6 +9,8 @@ package struct Switch: LoopDefinition {
     package enum State: Codable, Equatable, Sendable {
         case light(TrafficLight.State)
         case stopwatch(Stopwatch.State)
+
+        private enum CodingKeys: CodingKey, CaseIterable { case light, stopwatch }
     }
 
     package enum Event: Codable, Equatable, Sendable {
@@ -16,6 +18,8 @@ package struct Switch: LoopDefinition {
         case stopwatch(Stopwatch.Event)
         /// The user switches to the other child.
         case flip
+
+        private enum CodingKeys: CodingKey, CaseIterable { case light, stopwatch, flip }
     }
 
     package static let examples: [Event] =

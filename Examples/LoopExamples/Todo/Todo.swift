@@ -21,6 +21,10 @@ package struct Todo: LoopDefinition {
         // Events of the effect.
         case synced(Item)
         case syncFailed(Item, String)
+
+        private enum CodingKeys: CodingKey, CaseIterable {
+            case typeTitle, add, rename, toggle, syncAgain, synced, syncFailed
+        }
     }
 
     package static let examples: [Event] = {

@@ -18,6 +18,8 @@ extension Todo {
         /// The item was sent, and the server did not answer.
         case failed(String)
 
+        private enum CodingKeys: CodingKey, CaseIterable { case waiting, done, failed }
+
         package var hasFailed: Bool { if case .failed = self { true } else { false } }
     }
 

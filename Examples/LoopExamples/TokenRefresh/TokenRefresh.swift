@@ -13,6 +13,8 @@ package struct TokenRefresh: LoopDefinition {
         case page(String)
         /// 401: the token is no longer valid.
         case unauthorized
+
+        private enum CodingKeys: CodingKey, CaseIterable { case page, unauthorized }
     }
 
     package enum Event: Codable, Equatable, Sendable {
@@ -24,6 +26,8 @@ package struct TokenRefresh: LoopDefinition {
         case callFailed(Job, String)
         case refreshed(Token)
         case refreshFailed(String)
+
+        private enum CodingKeys: CodingKey, CaseIterable { case ask, answered, callFailed, refreshed, refreshFailed }
     }
 
     package static let examples: [Event] = {

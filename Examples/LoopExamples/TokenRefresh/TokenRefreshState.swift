@@ -16,6 +16,8 @@ extension TokenRefresh {
         /// A token that replaces this one is being fetched.
         case refreshing(old: Token?)
         case valid(Token)
+
+        private enum CodingKeys: CodingKey, CaseIterable { case none, refreshing, valid }
     }
 
     /// A request that has no answer yet.
