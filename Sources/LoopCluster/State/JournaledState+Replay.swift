@@ -157,13 +157,15 @@ extension JournaledState {
         if let run = record.run, !run.isByHand, !brokenRules.contains(.schedulesMoveOn) {
             stand(run.schedule, at: run.next, run.plan, ran: run.due)
         }
-        if let effect = record.effect { void(effect, before: record.attempt) }
+        let place = record.effect.flatMap { effects.index(forKey: $0) }
+        if let place { void(at: place, before: record.attempt) }
         let live =
             changes.isEmpty ? [] : takeChanges(in: trace(of: record)?.applied(at: record.seq, of: history))
-        if let effect = record.effect, record.isLast,
+        // The event may have cancelled its own effect, and started another in its place.
+        if let place, record.isLast, effects.keyIfTaken(at: place) == record.effect,
             !(record.isOfTimer && brokenRules.contains(.firedTimersAreCompleted))
         {
-            complete(effect)
+            complete(at: place)
         }
         return live
     }
@@ -182,8 +184,11 @@ extension JournaledState {
 
     /// Completes an effect whose body has returned.
     private mutating func complete(_ effect: EffectID) {
-        guard let place = effects.index(forKey: effect), effects[at: place].isOpen else { return }
-        effects[at: place].status = .completed
+        if let place = effects.index(forKey: effect) { complete(at: place) }
+    }
+
+    private mutating func complete(at place: Int) {
+        if effects[at: place].isOpen { effects[at: place].status = .completed }
     }
 
     /// Counts a record of a hash, which was made from the present state and changes nothing.
@@ -257,22 +262,15 @@ extension JournaledState {
     }
 
     /// Voids the attempts before one that commits, even if the records that took them away are lost.
-    private mutating func void(_ effect: EffectID, before attempt: Attempt) {
+    private mutating func void(at place: Int, before attempt: Attempt) {
         if brokenRules.contains(.commitsEndEarlierAttempts) { return }
         let last = Attempt(epoch: attempt.epoch, count: attempt.count &- 1)
-        guard let place = effects.index(forKey: effect), effects[at: place].floor < last, attempt.count > 0 else {
-            return
-        }
-        effects[at: place].floor = last
+        if attempt.count > 0, effects[at: place].floor < last { effects[at: place].floor = last }
     }
 
     /// Grants an attempt, and voids all earlier ones.
     private mutating func grant(_ attempt: Attempt, of effect: EffectID) {
-        guard let index = effects.index(forKey: effect) else { return }
-        effects[at: index].wasGranted = true
-        effects[at: index].mayBeHeld = true
-        let earlier = Attempt(epoch: attempt.epoch, count: attempt.count &- 1)
-        if effects[at: index].floor < earlier { effects[at: index].floor = earlier }
+        if let place = effects.index(forKey: effect) { effects[at: place].grant(attempt) }
     }
 
     private mutating func finish(_ end: AttemptEnd) {

@@ -40,6 +40,12 @@ package struct LiveEffect: Equatable, Sendable {
         status = request == nil ? .unsendable : .open
     }
 
+    mutating func grant(_ attempt: Attempt) {
+        wasGranted = true
+        mayBeHeld = true
+        floor = max(floor, Attempt(epoch: attempt.epoch, count: attempt.count &- 1))
+    }
+
     var isOpen: Bool { if case .open = status { true } else { false } }
 
     /// Whether it does not run anywhere because its request cannot be sent.
