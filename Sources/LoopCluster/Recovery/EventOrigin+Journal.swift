@@ -3,8 +3,9 @@ package import LoopKeys
 package import LoopWire
 
 extension EventOrigin {
-    /// How many records are searched at a time for the one that opened a session.
-    private static var windowRecords: UInt64 { 4096 }
+    /// How many records are searched first for the one that opened a session. Each search takes twice as many, up to a maximum.
+    private static var windowRecords: UInt64 { 1024 }
+    private static var windowRecordsMax: UInt64 { 1 << 16 }
 
     /// Finds out where an event came from.
     /// - Parameters:
@@ -64,7 +65,7 @@ extension EventOrigin {
             let start = end - min(end, count)
             do throws(JournalError) {
                 try search(session, from: start, to: end, in: journal, keys)
-                end = start
+                (end, count) = (start, min(2 * count, Self.windowRecordsMax))
             } catch {
                 // The window begins before the oldest record that is left.
                 guard error.kind == .trimmed else { throw error }

@@ -77,7 +77,8 @@ package struct PartChanges {
                 return []
             }
         }
-        var changes: [PartChange] = []
+        // Most changes are followed by enough newer ones, so only those that remain are shown.
+        var found: [(event: EventRecord, position: UInt64, value: [UInt8])] = []
         var isCut = false
         var last = try value()
         try journal.forEachRecord(after: recovery.journaled.position) { record in
@@ -90,16 +91,19 @@ package struct PartChanges {
             let next = try value()
             guard next != last else { return true }
             last = next
-            let position = recovery.journaled.position
-            changes.append(
-                PartChange(event: HistoryRecord(record, position: position, seq: event.seq), value: next))
-            if changes.count > countMax {
-                changes.removeFirst()
+            found.append((event, recovery.journaled.position, next))
+            if found.count >= 2 * countMax {
+                found.removeFirst(found.count - countMax)
                 isCut = true
             }
             return true
         }
-        return (changes.reversed(), isCut)
+        let changes = found.suffix(countMax).reversed().map { change in
+            PartChange(
+                event: HistoryRecord(.event(change.event), position: change.position, seq: change.event.seq),
+                value: change.value)
+        }
+        return (changes, isCut || found.count > countMax)
     }
 }
 
