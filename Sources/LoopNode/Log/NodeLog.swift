@@ -62,6 +62,6 @@ struct NodeLog: Sendable {
         for some in leftOut { note(some.kind, some.text, [.suppressed(some.count)], level: some.level) }
     }
 
-    /// Says how many events were left out, for people.
-    private static func more(_ count: Int) -> String { count > 0 ? " (and \(count) more like it)" : "" }
+    /// Says how many events were left out, for people. They may have had other reasons.
+    private static func more(_ count: Int) -> String { count > 0 ? " (and \(count) more of this kind)" : "" }
 }
