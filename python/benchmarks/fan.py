@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from loop_worker import Case, Client, Effect, Options, Worker
+from loop_worker.main import collect_rarely
 from loop_worker.node import Node
 
 LOOP = "bench-fan-plain"
@@ -36,7 +37,8 @@ async def fan(number: int, me: Effect) -> Done:
 
 
 async def work(address: str) -> None:
-    """The worker's process, until the loop has ended."""
+    """The worker's process, until the loop has ended. It is set up as `worker.main()` does it."""
+    collect_rarely()
     async with worker.running(Options(reducer=address, capacity=CAPACITY, name="fan")) as running:
         await until_joined(running)
         print("joined", flush=True)
