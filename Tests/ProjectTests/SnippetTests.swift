@@ -24,6 +24,7 @@ import Testing
             [
                 pageExamples, "Tests/LoopNodeTests/Log/SwiftLogExample.swift",
                 "Tests/LoopNodeTests/Traces/TracingExample.swift",
+                "Tests/LoopNodeTests/Health/SwiftMetricsExample.swift",
             ]
         ),
     ]
