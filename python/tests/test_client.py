@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 from conftest import SILENCE, Deposit, Ledger, Receipt, Work, all_booked, clerk, client, options
@@ -241,8 +241,21 @@ def test_deltas_need_the_type_of_the_state(ledger: Reducer) -> None:
 def test_a_section_that_is_not_there_is_named(ledger: Reducer) -> None:
     async def main() -> None:
         async with client(ledger) as handle:
-            with pytest.raises(NotAdmitted, match="no section 'queue'"):
+            with pytest.raises(NotAdmitted, match="no section 'queue'; it has none"):
                 await handle.state(section="queue")
+
+    asyncio.run(main())
+
+
+def test_an_argument_of_a_reader_that_cannot_be_used_is_named(ledger: Reducer) -> None:
+    number: Any = 5
+
+    async def main() -> None:
+        async with client(ledger) as handle:
+            with pytest.raises(Configuration, match=r"at_least is 5; give the StateID that send\(\) returned, or None"):
+                await handle.state(at_least=number)
+            with pytest.raises(Configuration, match="at_most is -1; give a number of states a second"):
+                await anext(handle.states(at_most=-1))
 
     asyncio.run(main())
 

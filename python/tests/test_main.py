@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from conftest import Deposit, Work, all_booked, client
 
-from loop_worker import Client, Configuration, NoReducer, Options, keys
+from loop_worker import Client, Configuration, NoReducer, Options, Retry, Worker, keys
 from loop_worker.address import look_up, why_silent
 from loop_worker.main import _JSON
 from loop_worker.options import Usage, parse
@@ -47,10 +47,10 @@ def test_options_come_from_the_line_then_from_the_environment() -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--capacity", "0"], "--capacity is '0'; give a number from 1 to 65536"),
+        (["--capacity", "0"], "capacity is 0; give a number from 1 to 65536"),
         (["--stop-limit", "5"], "'5' is no time with a unit, such as 500ms, 3s or 2m"),
         (["--reducer", "host:1"], "'host:1' is no address"),
-        (["--log-level", "loud"], "--log-level is 'loud'; give one of debug, info, notice, warning, error"),
+        (["--log-level", "loud"], "log_level is 'loud'; give one of debug, info, notice, warning, error"),
         (["--colour"], "unrecognized arguments: --colour"),
     ],
 )
@@ -60,11 +60,33 @@ def test_wrong_usage_says_what_is_wrong(words: list[str], why: str) -> None:
     assert why in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("kind", "arguments", "why"),
+    [
+        (Options, {"capacity": 0}, "capacity is 0; give a number from 1 to 65536"),
+        (Options, {"capacity": "many"}, "capacity is 'many'; give a number from 1 to 65536"),
+        (Options, {"groups": "payments"}, "groups is 'payments'; give a list of names"),
+        (Options, {"stop_limit": "5s"}, "stop_limit is '5s'; give seconds from 0 on"),
+        (Options, {"connect_timeout": float("nan")}, "connect_timeout is nan; give seconds from 0 on, or None"),
+        (Options, {"log_level": "loud"}, "log_level is 'loud'; give one of debug, info, notice, warning, error"),
+        (Client, {"loop": "x", "reducer": 7710}, "the reducer's address is 7710; give a text such as tcp://127.0.0.1:7710"),
+        (Worker, {"loop": ""}, "the name of the loop is ''; give a name, such as \"orders\""),
+        (Retry, {"after": "soon"}, "after is 'soon'; give seconds from 0 on, a timedelta, or None"),
+        (Retry, {"after": float("nan")}, "after is nan; give seconds from 0 on, a timedelta, or None"),
+        (Retry, {"after": -5}, "after is -5; give seconds from 0 on, a timedelta, or None"),
+    ],
+)
+def test_an_argument_that_cannot_be_used_is_named_at_once(kind: Any, arguments: dict[str, Any], why: str) -> None:
+    with pytest.raises(Configuration) as error:
+        kind(**arguments)
+    assert str(error.value) == why
+
+
 def test_wrong_usage_is_64_and_what_cannot_run_is_2(tmp_path: Path) -> None:
     wrong = worker("--capacity", "none")
     assert (wrong.returncode, wrong.stderr) == (
         64,
-        "ledger_worker.py: --capacity is 'none'; give a number from 1 to 65536; see ledger_worker.py --help\n",
+        "ledger_worker.py: capacity is 'none'; give a number from 1 to 65536; see ledger_worker.py --help\n",
     )
     alone = worker("--reducer", f"ipc://{tmp_path}/none", "--connect-timeout", "100ms")
     assert alone.returncode == 2

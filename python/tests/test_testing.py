@@ -7,6 +7,7 @@ import os
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from datetime import timedelta
 from multiprocessing import get_context
 from typing import Any
 
@@ -104,7 +105,7 @@ def test_a_stop_iteration_in_a_plain_body_is_an_error() -> None:
 
 
 def test_a_delay_is_a_day_at_most() -> None:
-    assert [Retry(after=seconds).after for seconds in (-1, 60, 1e300, float("nan"))] == [0, 60, 86_400, 0]
+    assert [Retry(after=seconds).after for seconds in (0, 60, 1e300, timedelta(minutes=1))] == [0, 60, 86_400, 60]
 
 
 def test_what_cannot_be_sent_is_an_error_in_the_test() -> None:
@@ -112,6 +113,21 @@ def test_what_cannot_be_sent_is_an_error_in_the_test() -> None:
         return object()
 
     assert isinstance(run(bad, ORDER).error, Misfit)
+
+
+async def halfway(order: Order, me: Effect) -> None:
+    half: Any = "half"
+    me.progress(half)
+
+
+def halfway_in_a_thread(order: Order, me: BlockingEffect) -> None:
+    half: Any = "half"
+    me.progress(half)
+
+
+@pytest.mark.parametrize("body", [halfway, halfway_in_a_thread])
+def test_a_progress_that_is_no_number_is_an_error_of_the_body(body: Any) -> None:
+    assert str(run(body, ORDER).error) == "fraction is 'half'; give a number from 0 to 1"
 
 
 def test_middleware_surrounds_each_body_in_its_order() -> None:

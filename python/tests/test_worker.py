@@ -425,7 +425,7 @@ def test_a_body_that_raises_anything_has_failed_and_its_first_traceback_is_logge
 
 
 def test_a_feedback_is_named_at_the_decorator() -> None:
-    with pytest.raises(Configuration, match="name the feedback"):
+    with pytest.raises(Configuration, match="the name of the feedback is <function"):
         Worker("ledger").effect(book)  # type: ignore[arg-type]
 
 

@@ -8,7 +8,7 @@ import socket
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .errors import Configuration
+from .errors import Configuration, require
 from .search import PLACES_MAX
 
 FALLBACK = "tcp://127.0.0.1:7710"
@@ -24,6 +24,7 @@ class Tcp(NamedTuple):
 
 def parse(text: str) -> list[str]:
     """The addresses of a text, with commas in between. Raises `Configuration`."""
+    require(isinstance(text, str), "the reducer's address", text, f"a text such as {FALLBACK}")
     places = [part.strip() for part in text.split(",")]
     if len(places) > PLACES_MAX:
         raise Configuration(f"{len(places)} addresses are too many: give at most {PLACES_MAX}")

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from . import address, keys, machine, wire
 from .deltas import Fold, Plain
-from .errors import Ended, LoopError, Misfit, NotAdmitted, Refused, Unanswered
+from .errors import Ended, LoopError, Misfit, NotAdmitted, Refused, Unanswered, is_number, require
 from .node import News, Node, refusal
 from .observer import Observer, Position
 from .options import Options
@@ -130,8 +130,9 @@ class Client(Node):
         stop_limit: float = 5.0,
     ) -> None:
         given = Options.of_environment()
+        options = Options(reducer or given.reducer, stop_limit=stop_limit, connect_timeout=connect_timeout)
         super().__init__(
-            machine.Configuration(loop, address.parse(reducer or given.reducer), schema, name=name or "python"),
+            machine.Configuration(loop, address.parse(options.reducer), schema, name=name or "python"),
             keys.load(key or given.key, reducer_key or given.reducer_key),
             outbox=outbox,
             connect_timeout=connect_timeout,
@@ -230,6 +231,8 @@ class Client(Node):
         changed entries of tracked dictionaries, and everything else whole. Then `kind` has to mark them as `Tracked`, and states
         share the entries that have not changed, so that a reader must not change them.
         """
+        is_rate = at_most is None or is_number(at_most, 0.001)
+        require(is_rate, "at_most", at_most, "a number of states a second, from 0.001 on, or None")
         if deltas and kind is Any:
             raise Misfit("deltas=True needs the type of the state, in which tracked dictionaries are marked as Tracked")
         read = decoder(kind)
@@ -250,6 +253,8 @@ class Client(Node):
 
         Raises `Ended` if the loop has begun another history, in which the named state is lost.
         """
+        is_id = at_least is None or isinstance(at_least, StateID)
+        require(is_id, "at_least", at_least, "the StateID that send() returned, or None")
         read = decoder(kind)
         stream = self._following(section, None)
         if at_least is not None and at_least.history == self.machine.history:
@@ -323,7 +328,7 @@ class Client(Node):
     def _check_refused(self, stream: _Stream) -> None:
         refused = stream.observer.refused
         if refused is not None:
-            known = f"; it has {refused.reducers}" if refused.what == _SECTION else ""
+            known = f"; it has {refused.reducers or 'none'}" if refused.what == _SECTION else ""
             raise NotAdmitted(refusal(refused) if not known else f"the loop has no section {stream.observer.section!r}{known}")
 
     def _following(self, section: str, at_most: float | None, folded: Any = None) -> _Stream:

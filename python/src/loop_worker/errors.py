@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
+import numbers
 from datetime import timedelta
+from typing import Any
 
 
 class Refusal(enum.IntEnum):
@@ -64,7 +66,7 @@ class NoReducer(LoopError):
 
 
 class Configuration(LoopError):
-    """An option, an address, a key or a file cannot be used."""
+    """An argument, an option, an address, a key or a file cannot be used."""
 
 
 class Misfit(LoopError):
@@ -78,13 +80,14 @@ class Ended(LoopError):
 class Retry(Exception):
     """Raised by a body: this attempt has failed, and may be tried again, as the feedback's policy says.
 
-    `after` is the earliest next try, in seconds or as a timedelta; a day at most.
+    `after` is the earliest next try, in seconds from 0 or as a timedelta; more than a day counts as a day.
     """
 
     def __init__(self, reason: object = "", after: float | timedelta | None = None) -> None:
         super().__init__(str(reason))
         seconds = after.total_seconds() if isinstance(after, timedelta) else after
-        self.after = None if seconds is None else min(max(0.0, seconds), 86_400.0)
+        require(seconds is None or is_number(seconds, 0), "after", after, "seconds from 0 on, a timedelta, or None")
+        self.after = None if seconds is None else min(float(seconds), 86_400.0)
 
 
 class Fail(Exception):
@@ -96,3 +99,20 @@ class Cancelled(BaseException):
 
     It is no `Exception`, so that bodies let it pass.
     """
+
+
+def require(is_right: bool, what: str, value: object, instead: str) -> None:
+    """Raises `Configuration` for an argument that is not right, with what to give instead."""
+    if not is_right:
+        raise Configuration(f"{what} is {shown(value)}; give {instead}")
+
+
+def is_number(value: Any, least: float, most: float = float("inf")) -> bool:
+    """Whether a value is a number of a range."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and least <= float(value) <= most
+
+
+def shown(value: object) -> str:
+    """A value in an error, shortened."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

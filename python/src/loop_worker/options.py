@@ -7,10 +7,10 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from . import address
-from .errors import Configuration
+from .errors import Configuration, is_number, require
 from .health import Place
 
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
@@ -56,6 +56,17 @@ class Options:
     """Where it answers /livez, /readyz and /metrics, such as 127.0.0.1:9710; None for nowhere."""
     http_token: str | None = None
     """The file of the token that each of these requests needs, if the address is not of this machine alone."""
+
+    def __post_init__(self) -> None:
+        address.parse(self.reducer)
+        is_count = isinstance(self.capacity, int) and is_number(self.capacity, 1, 65_536)
+        require(is_count, "capacity", self.capacity, "a number from 1 to 65536")
+        require(not isinstance(self.groups, str), "groups", self.groups, "a list of names")
+        require(is_number(self.stop_limit, 0), "stop_limit", self.stop_limit, "seconds from 0 on")
+        is_time = self.connect_timeout is None or is_number(self.connect_timeout, 0)
+        require(is_time, "connect_timeout", self.connect_timeout, "seconds from 0 on, or None")
+        require(self.log in ("text", "json"), "log", self.log, "text or json")
+        require(self.log_level in _LEVELS, "log_level", self.log_level, f"one of {', '.join(_LEVELS)}")
 
     @staticmethod
     def of_environment(environment: Mapping[str, str] | None = None) -> Options:
@@ -111,33 +122,23 @@ def parse(arguments: Sequence[str], program: str, loop: str, environment: Mappin
 
     groups = found["group"] or [part.strip() for part in given.get("LOOP_GROUP", "").split(",") if part.strip()]
     try:
-        reducer = value("reducer", plain.reducer)
-        address.parse(reducer)
         http, http_token = value("http", "") or None, value("http_token", "") or None
         if http is not None:
             Place(http, http_token)
-        stop, connect = seconds(value("stop_limit", "5s")), seconds(value("connect_timeout", "0s"))
+        capacity: Any = value("capacity", str(plain.capacity))
+        return Options(
+            value("reducer", plain.reducer),
+            value("key", "") or None,
+            value("reducer_key", "") or None,
+            int(capacity) if capacity.isdecimal() else capacity,
+            groups,
+            value("name", ""),
+            seconds(value("stop_limit", "5s")),
+            seconds(value("connect_timeout", "0s")) or None,
+            value("log", plain.log),
+            value("log_level", plain.log_level),
+            http,
+            http_token,
+        )
     except Configuration as error:
         raise Usage(str(error)) from None
-    capacity = value("capacity", str(plain.capacity))
-    if not capacity.isdecimal() or not 1 <= int(capacity) <= 65_536:
-        raise Usage(f"--capacity is {capacity!r}; give a number from 1 to 65536")
-    log, level = value("log", plain.log), value("log_level", plain.log_level)
-    if log not in ("text", "json"):
-        raise Usage(f"--log is {log!r}; give text or json")
-    if level not in _LEVELS:
-        raise Usage(f"--log-level is {level!r}; give one of {', '.join(_LEVELS)}")
-    return Options(
-        reducer,
-        value("key", "") or None,
-        value("reducer_key", "") or None,
-        int(capacity),
-        groups,
-        value("name", ""),
-        stop,
-        connect or None,
-        log,
-        level,
-        http,
-        http_token,
-    )

@@ -7,6 +7,7 @@ import concurrent.futures
 import contextlib
 import inspect
 import logging
+import numbers
 import sys
 import threading
 import time
@@ -16,7 +17,7 @@ from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, Th
 from typing import Any, TypeVar
 
 from . import address, keys, machine, wire
-from .errors import Cancelled, Configuration, Ended, Fail, LoopError, Misfit, Refusal, Refused, Retry
+from .errors import Cancelled, Configuration, Ended, Fail, LoopError, Misfit, Refusal, Refused, Retry, require
 from .health import Figures, Health, Place
 from .node import News, Node
 from .options import Options
@@ -87,6 +88,7 @@ class Effect:
 
     def progress(self, fraction: float, text: str = "") -> None:
         """Says for people how far the body has come, from 0 to 1. The newest report leaves with the next heartbeat."""
+        _check_fraction(fraction)
         self._outbox.report(self.held, fraction, text)
 
     def check(self) -> None:
@@ -129,6 +131,10 @@ class Effect:
             self._calls.discard(task)
 
 
+def _check_fraction(fraction: object) -> None:
+    require(isinstance(fraction, numbers.Real), "fraction", fraction, "a number from 0 to 1")
+
+
 class BlockingEffect:
     """`me` of a body that is a plain `def`, in a thread. Calls wait for the worker's event loop."""
 
@@ -164,6 +170,7 @@ class BlockingEffect:
 
     def progress(self, fraction: float, text: str = "") -> None:
         """See `Effect.progress`."""
+        _check_fraction(fraction)
         self._loop.call_soon_threadsafe(self._effect.progress, fraction, text)
 
     def check(self) -> None:
@@ -219,6 +226,7 @@ class Worker:
     """
 
     def __init__(self, loop: str, *, schema: int = 0) -> None:
+        require(isinstance(loop, str) and loop != "", "the name of the loop", loop, 'a name, such as "orders"')
         self.loop, self.schema = loop, schema
         self.effects: dict[str, Registered] = {}
         self._middleware: list[Middleware] = []
@@ -237,8 +245,7 @@ class Worker:
         A body that raises has failed: `Retry(after=…)`, `Fail`, or any other error.
         """
 
-        if not isinstance(name, str):
-            raise Configuration('name the feedback: @worker.effect("ship")')
+        require(isinstance(name, str), "the name of the feedback", name, 'a name: @worker.effect("ship")')
 
         def register(body: F) -> F:
             if name in self.effects:
@@ -400,7 +407,7 @@ class RunningWorker(Node):
     def _admitted(self, feedbacks: list[str]) -> None:
         self._feedbacks = [self._bodies.get(name) for name in feedbacks]
         for name in self._bodies.keys() - set(feedbacks):
-            _LOG.warning("%s: the loop has no feedback %r; it has %s", self.title, name, ", ".join(sorted(feedbacks)))
+            _LOG.warning("%s: the loop has no feedback %r; it has %s", self.title, name, ", ".join(sorted(feedbacks)) or "none")
 
     def _start(self, grant: wire.Grant) -> None:
         number = wire.feedback_number(grant.effect)
