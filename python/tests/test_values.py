@@ -158,6 +158,50 @@ def test_what_cannot_be_sent_is_named() -> None:
         encode("caf\udce9")
 
 
+def made(kind: Any, *values: Any, **named: Any) -> Any:
+    """A value whose fields need not be of their types."""
+    return kind(*values, **named)
+
+
+class Placed(Case):
+    number: int
+    films: list[Film]
+    shelf: Annotated[dict[str, int], Tracked] | None = None
+    price: float = 0
+    note: str | int | None = None
+    rest: Any = None
+    pair: tuple[int, str] | None = None
+    lists: list[int] | list[str] | None = None
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        (made(Put, "a"), "Put._0 is declared as int: expected an integer, found 'a'"),
+        (made(Put, True), "Put._0 is declared as int: expected an integer, found True"),
+        (made(Put, None), "Put._0 is declared as int: expected an integer, found None"),
+        (made(Put, "a" * 100), f"Put._0 is declared as int: expected an integer, found '{'a' * 56}..."),
+        (made(Placed, 1, [Film("M", 1), made(Film, 2, 3)]), "at 1: Film.title is declared as str: expected text, found 2"),
+        (made(Placed, 1, [], {"a": "b"}), "at a: expected an integer, found 'b'"),
+        (made(Placed, 1, [], note=[]), "Placed.note is declared as str | int | None: expected text, found []; expected an integer"),
+        (made(Placed, 1, [], lists=[[]]), "expected text, found []"),
+        (made(Shelf, {}, Film("M", 1), [], WHEN, uuid.UUID(int=7)), "Shelf.last is declared as "),
+        (made(Shelf, {}, Reset(), ["clubs"], WHEN, uuid.UUID(int=7)), "at 0: expected one of 'hearts', found 'clubs'"),
+    ],
+)
+def test_a_field_that_is_not_of_its_type_is_named_when_it_is_encoded(value: object, why: str) -> None:
+    with pytest.raises(Misfit) as error:
+        encode(value)
+    assert why in str(error.value)
+
+
+def test_what_is_sent_as_its_type_is_sent() -> None:
+    film = {"title": "M", "year": 1931, "wasSeen": False}
+    placed = made(Placed, 1, [film], {"a": 1}, price=1, rest={1: [None]}, pair=(1, "a"), lists=["a"])
+    plain = {"number": 1, "films": [film], "shelf": ["a", 1], "price": 1, "rest": {1: [None]}, "pair": [1, "a"], "lists": ["a"]}
+    assert loads(encode(placed)) == {"placed": plain}
+
+
 def test_damaged_bytes_are_an_error() -> None:
     with pytest.raises(Misfit, match="a number of 64 bits"):
         decode(b"\xc2\x59\x01\x00" + bytes([255] * 256), float)

@@ -21,7 +21,7 @@ from typing import Any
 
 import cbor2
 
-from .errors import Misfit
+from .errors import Misfit, shown
 
 if typing.TYPE_CHECKING:
     from typing_extensions import dataclass_transform
@@ -79,6 +79,9 @@ def key_of(field: dataclasses.Field[Any]) -> str:
 
 
 # Writing.
+
+Write = Callable[[Any], bytes]
+Read = Callable[[Any], Any]
 
 _HEAD_8, _HEAD_16, _HEAD_32, _HEAD_64 = (struct.Struct(form) for form in (">BB", ">BH", ">BI", ">BQ"))
 _HEADS = {major: [bytes([major << 5 | number]) for number in range(24)] for major in range(8)}
@@ -139,7 +142,7 @@ def _array(items: list[bytes]) -> bytes:
     return _head(4, len(items)) + b"".join(items)
 
 
-_WRITERS: dict[type, Callable[[Any], bytes]] = {
+_WRITERS: dict[type, Write] = {
     str: _text,
     int: _int,
     bool: lambda value: b"\xf5" if value else b"\xf4",
@@ -158,7 +161,10 @@ _WRITERS: dict[type, Callable[[Any], bytes]] = {
 
 
 def encode(value: object) -> bytes:
-    """The bytes of a value: a `Case`, a dataclass, or what CBOR has. Raises `Misfit` for anything else."""
+    """The bytes of a value: a `Case`, a dataclass, or what CBOR has.
+
+    Raises `Misfit` for anything else, and for a field that cannot be read as its type.
+    """
     kind = type(value)
     writer = _WRITERS.get(kind)
     if writer is None:
@@ -166,15 +172,7 @@ def encode(value: object) -> bytes:
     return writer(value)
 
 
-def _is_tracked(hint: object) -> bool:
-    return typing.get_origin(hint) is typing.Annotated and Tracked in hint.__metadata__  # type: ignore[attr-defined]
-
-
-def _tracked(value: Mapping[Any, Any]) -> bytes:
-    return _array([encode(item) for pair in value.items() for item in pair])
-
-
-def _writer(kind: type) -> Callable[[Any], bytes]:
+def _writer(kind: type) -> Write:
     if issubclass(kind, enum.Enum):
         return lambda value: encode(value.value)
     if dataclasses.is_dataclass(kind):
@@ -185,31 +183,88 @@ def _writer(kind: type) -> Callable[[Any], bytes]:
     raise Misfit(f"{kind.__name__} cannot be sent: give a dataclass, a Case, or what CBOR has")
 
 
-def _writer_of_fields(kind: type) -> Callable[[Any], bytes]:
+def _writer_of_fields(kind: type) -> Write:
     hints = typing.get_type_hints(kind, include_extras=True)
-    fields = sorted(
-        (_text(key_of(field)), field.name, _tracked if _is_tracked(hints[field.name]) else encode)
-        for field in dataclasses.fields(kind)
-    )
+    typed = [(_text(key_of(field)), field.name, _writer_of(hints[field.name])) for field in dataclasses.fields(kind)]
+    fields = [(*one, _takes_none(one[-1])) for one in sorted(typed, key=lambda one: one[0])]
     case = _head(5, 1) + _text(kind.case_name) if issubclass(kind, Case) else b""
 
     def write(value: object) -> bytes:
         parts = []
         count = 0
-        for key, name, writer in fields:
+        for key, name, writer, is_optional in fields:
             item = getattr(value, name)
-            if item is not None:
-                parts.append(key)
-                parts.append(writer(item))
-                count += 1
+            if item is None and is_optional:
+                continue
+            try:
+                data = writer(item)
+            except Misfit as error:
+                raise Misfit(f"{kind.__name__}.{name} is declared as {_named(hints[name])}: {error}") from None
+            parts.append(key)
+            parts.append(data)
+            count += 1
         return case + _head(5, count) + b"".join(parts)
 
     return write
 
 
-# Reading.
+def _named(hint: Any) -> str:
+    is_class = isinstance(hint, type) and typing.get_origin(hint) is None
+    return hint.__name__ if is_class else str(hint).replace("typing.", "")
 
-Read = Callable[[Any], Any]
+
+def _takes_none(writer: Write) -> bool:
+    try:
+        writer(None)
+    except Misfit:
+        return False
+    return True
+
+
+def _writer_of(hint: Any) -> Write:
+    """The writer of a type. A value of another class must have bytes that can be read as the type, such as those of a dict."""
+    members = _members(hint)
+    if Any in members or object in members:
+        return encode
+    read: Read | None = None
+    with contextlib.suppress(Misfit, TypeError):
+        # Types that cannot be read are not checked.
+        read = decoder(hint)
+    writers: dict[Any, Write | None] = {}
+    for kind, writer in map(_class_and_writer, members):
+        # Of two members of a class, such as list[int] | list[str], neither is chosen by the class.
+        writers[kind] = None if kind in writers else writer
+
+    def write(value: Any) -> bytes:
+        writer = writers.get(type(value))
+        if writer is not None:
+            return writer(value)
+        data = encode(value)
+        if read is not None:
+            read(loads(data))
+        return data
+
+    return write
+
+
+def _class_and_writer(hint: Any) -> tuple[Any, Write]:
+    """The class of a type, and the writer of its instances."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Annotated and Tracked in hint.__metadata__:
+        key, item = map(_writer_of, typing.get_args(inner[0]) or (Any, Any))
+        return dict, lambda value: _array([part for name, one in value.items() for part in (key(name), _at(name, item, one))])
+    if origin is typing.Annotated:
+        return _class_and_writer(inner[0])
+    if origin is list and inner:
+        item = _writer_of(inner[0])
+        return list, lambda value: _array([_at(number, item, one) for number, one in enumerate(value)])
+    if origin is dict and inner:
+        key, item = map(_writer_of, inner)
+        return dict, lambda value: _map([(key(name), _at(name, item, one)) for name, one in value.items()])
+    return hint, _WRITERS.get(hint, encode)
+
+
+# Reading.
 
 
 def loads(data: bytes) -> Any:
@@ -237,7 +292,7 @@ def decoder(kind: Any) -> Read:
         return _PLAIN[kind]
     if origin is typing.Union or origin is types.UnionType:
         return _read_union(inner)
-    if origin in (list, tuple, set, frozenset) or kind in (list, tuple, set, frozenset):
+    if (origin or kind) in (list, tuple, set, frozenset) and inner[1:] in ((), (...,)):
         return _read_items(origin or kind, decoder(inner[0]) if inner else decoder(Any))
     if origin is dict or kind is dict:
         return _read_dict(*(map(decoder, inner) if inner else (decoder(Any), decoder(Any))))
@@ -253,20 +308,15 @@ def decoder(kind: Any) -> Read:
 def _expect(kind: type | tuple[type, ...], name: str) -> Read:
     def read(value: Any) -> Any:
         if not isinstance(value, kind) or isinstance(value, bool) and kind is int:
-            raise Misfit(f"expected {name}, found {_shown(value)}")
+            raise Misfit(f"expected {name}, found {shown(value)}")
         return value
 
     return read
 
 
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Misfit(f"expected a number, found {_shown(value)}")
+        raise Misfit(f"expected a number, found {shown(value)}")
     try:
         return float(value)
     except OverflowError:
@@ -277,21 +327,21 @@ def _date(value: Any) -> datetime:
     try:
         return _SWIFT_EPOCH + timedelta(seconds=_number(value))
     except (OverflowError, ValueError):
-        raise Misfit(f"expected a date up to the year 9999, found {_shown(value)}") from None
+        raise Misfit(f"expected a date up to the year 9999, found {shown(value)}") from None
 
 
 def _bytes(value: Any) -> bytes:
     if isinstance(value, bytes | list):
         with contextlib.suppress(ValueError, TypeError):
             return bytes(value)
-    raise Misfit(f"expected bytes, found {_shown(value)}")
+    raise Misfit(f"expected bytes, found {shown(value)}")
 
 
 def _uuid(value: Any) -> uuid.UUID:
     try:
         return uuid.UUID(value)
     except (ValueError, AttributeError, TypeError):
-        raise Misfit(f"expected a UUID, found {_shown(value)}") from None
+        raise Misfit(f"expected a UUID, found {shown(value)}") from None
 
 
 _PLAIN: dict[Any, Read] = {
@@ -316,7 +366,7 @@ def _at(place: object, read: Read, value: Any) -> Any:
 def _read_items(make: Callable[[Any], Any], read: Read) -> Read:
     def items(value: Any) -> Any:
         if not isinstance(value, list | tuple):
-            raise Misfit(f"expected an array, found {_shown(value)}")
+            raise Misfit(f"expected an array, found {shown(value)}")
         return make(_at(number, read, item) for number, item in enumerate(value))
 
     return items
@@ -325,7 +375,7 @@ def _read_items(make: Callable[[Any], Any], read: Read) -> Read:
 def _read_dict(key: Read, read: Read) -> Read:
     def pairs(value: Any) -> Any:
         if not isinstance(value, Mapping):
-            raise Misfit(f"expected a map, found {_shown(value)}")
+            raise Misfit(f"expected a map, found {shown(value)}")
         return {key(name): _at(name, read, item) for name, item in value.items()}
 
     return pairs
@@ -340,7 +390,7 @@ def _read_tracked(key: Any, item: Any) -> Read:
                 entry.read = entry.read or (read_key(entry.key), _at(entry.key, read, entry.value))
             return dict(entry.read for entry in value.values() if entry.read)
         if not isinstance(value, list) or len(value) % 2:
-            raise Misfit(f"expected an array of keys and values, found {_shown(value)}")
+            raise Misfit(f"expected an array of keys and values, found {shown(value)}")
         return {read_key(value[at]): _at(value[at], read, value[at + 1]) for at in range(0, len(value), 2)}
 
     return pairs
@@ -357,7 +407,7 @@ def _read_fields(kind: type) -> Read:
 
     def read(value: Any) -> Any:
         if not isinstance(value, Mapping):
-            raise Misfit(f"expected a map, for {kind.__name__}, found {_shown(value)}")
+            raise Misfit(f"expected a map, for {kind.__name__}, found {shown(value)}")
         given = {}
         for key, name, reader, has_default, is_optional in fields:
             if key in value:
@@ -397,7 +447,7 @@ def _read_enum(kind: type[enum.Enum]) -> Read:
             return kind(value)
         except ValueError:
             known = ", ".join(repr(one.value) for one in kind)
-            raise Misfit(f"expected one of {known}, found {_shown(value)}") from None
+            raise Misfit(f"expected one of {known}, found {shown(value)}") from None
 
     return read
 
@@ -418,7 +468,7 @@ def _read_union(members: tuple[Any, ...]) -> Read:
             except Misfit as error:
                 problems.append(str(error))
         if cases:
-            problems.append(f"expected one of the cases {', '.join(cases)}, found {_shown(value)}")
+            problems.append(f"expected one of the cases {', '.join(cases)}, found {shown(value)}")
         raise Misfit("; ".join(problems))
 
     return read
