@@ -50,6 +50,7 @@ from loop_worker import (
 from loop_worker.node import Node
 from loop_worker.pytest_plugin import StartReducer
 from loop_worker.testing import Reducer, until
+from loop_worker.watchdog import Watchdog
 from loop_worker.worker import RunningWorker
 
 PROGRAM = Path(__file__).with_name("ledger_worker.py")
@@ -394,6 +395,71 @@ def test_a_body_that_blocks_the_event_loop_is_noticed(ledger: Reducer, caplog: p
 
     asyncio.run(main())
     assert "a body blocks it and must be a plain def" in caplog.text
+
+
+class Waiting(logging.Handler):
+    """Waits for a line of the log."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text, self.lines, self.came = text, list[str](), threading.Event()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self.text in record.getMessage():
+            self.lines.append(record.getMessage())
+            self.came.set()
+
+
+def test_a_body_that_blocks_the_event_loop_is_named_with_its_line_while_it_does(ledger: Reducer) -> None:
+    log = Waiting("the body of book ledger/")
+
+    async def body(booking: Booking, me: Effect) -> Booked:
+        log.came.clear()
+        assert log.came.wait(20), "nothing is said while the body blocks"  # this line
+        return await book(booking, me)
+
+    async def main() -> None:
+        async with clerk(body).running(options(ledger)), client(ledger) as handle:
+            for number in (1, 2):
+                await handle.send(Deposit(number, Work()))
+                await all_booked(handle, number)
+
+    logging.getLogger("loop_worker").addHandler(log)
+    try:
+        asyncio.run(main())
+    finally:
+        logging.getLogger("loop_worker").removeHandler(log)
+    assert "blocks the event loop" in log.lines[0]
+    assert "in body" in log.lines[0]
+    assert "# this line" in log.lines[0]
+
+
+def test_a_long_turn_of_the_event_loop_is_said_once() -> None:
+    turned_at, looks, said = 1.0, 0, list[float]()
+    enough = threading.Event()
+
+    def limit() -> float:
+        nonlocal looks
+        looks += 1
+        if looks % 20 == 0:
+            enough.set()
+        return 0.001
+
+    def say(_: object) -> str:
+        said.append(turned_at)
+        return "blocked"
+
+    async def main() -> None:
+        nonlocal turned_at
+        watchdog = Watchdog(lambda: turned_at, limit, say)
+        for turned_at in (1.0, 2.0):  # noqa: B007
+            for _ in range(2):
+                enough.clear()
+                assert enough.wait(20)
+        watchdog.close()
+
+    asyncio.run(main())
+    assert said == [1.0, 2.0]
 
 
 @pytest.mark.parametrize("error", [SystemExit("out"), KeyError("k")])

@@ -143,7 +143,8 @@ class Node:
         self._asking: asyncio.Task[None] | None = None
         self._looking: asyncio.Task[None] | None = None
         self._has_joined = False
-        self._turned_at = now
+        self.turned_at = now
+        """When the event loop had its last turn here."""
         self._is_open = True
         try:
             self._dealer = self._socket(zmq.DEALER, places[0])
@@ -235,7 +236,7 @@ class Node:
         self._keep()
         self.check()
         self.wake()
-        if time.monotonic() - self._turned_at > _YIELD_AFTER:
+        if time.monotonic() - self.turned_at > _YIELD_AFTER:
             # Many events in a row leave while they come, and everything else on the event loop goes on.
             await asyncio.sleep(0)
 
@@ -384,10 +385,15 @@ class Node:
         due = min(due, self.machine.deadline, now + _TURN_EVERY)
         self._set_timer(max(due - now, 0.001))
 
+    @property
+    def turn_limit(self) -> float:
+        """How long the event loop may have no turn before that is said, in seconds: half of the lease, and the usual pause."""
+        return _TURN_EVERY + self.machine.silence / 2
+
     def _say_if_late(self, now: float) -> None:
         """A body that blocks the event loop keeps the lease from being renewed."""
-        gap, self._turned_at = now - self._turned_at, now
-        if gap > _TURN_EVERY + self.machine.silence / 2:
+        gap, self.turned_at = now - self.turned_at, now
+        if gap > self.turn_limit:
             _LOG.warning(
                 "%s: the event loop had no turn for %.1f s: the process was stopped, or %s", self.title, gap, self.what_blocks
             )

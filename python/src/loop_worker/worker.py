@@ -11,9 +11,11 @@ import numbers
 import sys
 import threading
 import time
+import traceback
 import typing
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from types import FrameType
 from typing import Any, TypeVar
 
 from . import address, keys, machine, wire
@@ -22,9 +24,11 @@ from .health import Figures, Health, Place
 from .node import News, Node
 from .options import Options
 from .values import decoder, encode, loads
+from .watchdog import Watchdog
 
 _LOG = logging.getLogger("loop_worker")
 _MESSAGE_MAX = 1000
+_LINES_MAX = 10
 
 Body = Callable[..., Any]
 Call = Callable[[Any, "Effect"], Awaitable[Any]]
@@ -343,10 +347,12 @@ class RunningWorker(Node):
         self.figures = Figures()
         self._place = None if options.http is None else Place(options.http, options.http_token)
         self._health: Health | None = None
+        self._watchdog: Watchdog | None = None
 
     async def open(self) -> None:
         """Opens the sockets, and answers how it is."""
         await super().open()
+        self._watchdog = Watchdog(lambda: self.turned_at, lambda: self.turn_limit, self._blocked)
         if self._place is None:
             return
         try:
@@ -355,6 +361,16 @@ class RunningWorker(Node):
             self.shut(error)
             raise
         _LOG.info("%s: answers at %s", self.title, self._health.address)
+
+    def _blocked(self, frame: FrameType) -> str:
+        """What blocks the event loop, and in which lines. Called on another thread."""
+        task: Any = asyncio.current_task(self._loop)
+        bodies = {own: me for me, own in list(self._tasks.values())} | dict(self.cancelled)
+        what = f"the body of {bodies[task].feedback} {bodies[task].key}" if task in bodies else "something"
+        stack = traceback.extract_stack(frame)
+        below = [at for at, one in enumerate(stack) if (one.filename, one.name) == (__file__, "_run")]
+        lines = "".join(traceback.format_list(stack[below[-1] + 1 if below else 0 :][-_LINES_MAX:]))
+        return f"{self.title}: {what} blocks the event loop, so the lease may run out; what blocks must be a plain def:\n{lines}"
 
     def _report(self) -> tuple[bool, str, str]:
         """Whether it is in contact with its reducer, a line about that, and its metrics."""
@@ -535,6 +551,8 @@ class RunningWorker(Node):
             # It waits for its thread, which the event loop does not.
             threading.Thread(target=self._health.close, name="loop_worker: end of HTTP").start()
             self._health = None
+        if self._watchdog is not None:
+            self._watchdog.close()
         for effect in list(self._tasks):
             self._stop(effect)
         if self._threads is not None:
