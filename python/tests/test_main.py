@@ -10,12 +10,14 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from conftest import Deposit, Work, all_booked, client
 
 from loop_worker import Client, Configuration, NoReducer, Options, Retry, Worker, keys
+from loop_worker import main as program
 from loop_worker.address import look_up, why_silent
 from loop_worker.main import _JSON
 from loop_worker.options import Usage, parse
@@ -185,6 +187,23 @@ def test_a_stop_names_a_body_that_goes_on_and_ends_without_it(ledger: Reducer) -
             assert "was cancelled and goes on; the process ends without it" in errors
 
     asyncio.run(main())
+
+
+def test_a_stop_gives_bodies_no_time_beyond_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes: list[int] = []
+    monkeypatch.setattr(program, "_exit", codes.append)
+    limits: list[float] = []
+
+    async def wait(_: object, timeout: float) -> None:
+        limits.append(timeout)
+
+    monkeypatch.setattr(asyncio, "wait", wait)
+    body = SimpleNamespace(feedback="book", key="ledger/0/0.1.0")
+    running: Any = SimpleNamespace(title="worker", cancelled={object(): body})
+    for limit in (3.0, -0.2):
+        asyncio.run(program._end_bodies(running, limit))
+    assert limits == [3, 0]
+    assert codes == [0, 0]
 
 
 def test_a_line_of_a_body_keeps_its_text_and_an_error_its_traceback() -> None:

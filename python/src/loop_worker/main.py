@@ -89,9 +89,9 @@ def _exit(code: int) -> NoReturn:
 
 
 async def _end_bodies(running: RunningWorker, limit: float) -> None:
-    """Waits for bodies that were cancelled, one second at least. Ends the process if one of them does not end."""
+    """Waits for bodies that were cancelled, within a limit in seconds. Ends the process if one of them does not end."""
     if running.cancelled:
-        await asyncio.wait(running.cancelled, timeout=max(limit, 1))
+        await asyncio.wait(running.cancelled, timeout=max(limit, 0))
     for me in running.cancelled.values():
         _LOG.error(
             "%s: the body of %s %s was cancelled and goes on; the process ends without it", running.title, me.feedback, me.key
