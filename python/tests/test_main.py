@@ -122,6 +122,32 @@ async def holds(handle: Client) -> None:
             return
 
 
+def test_a_signal_that_comes_twice_at_once_is_one_and_none_changes_a_known_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`timeout` sends its signal twice."""
+    codes: list[int] = []
+    monkeypatch.setattr(program, "_exit", codes.append)
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
+
+    async def signalled() -> None:
+        signals = program._Signals()
+        monkeypatch.setattr(program, "_SAME_SIGNAL", 60)
+        os.kill(os.getpid(), signal.SIGTERM)
+        await signals.came.wait()
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert codes == []
+        monkeypatch.setattr(program, "_SAME_SIGNAL", -1)
+        os.kill(os.getpid(), signal.SIGTERM)
+        signals.code = 2
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert codes == [130, 2]
+
+    try:
+        asyncio.run(signalled())
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def test_a_second_signal_ends_it_at_once_with_130(ledger: Reducer) -> None:
     async def main() -> None:
         async with client(ledger) as handle:
@@ -132,8 +158,11 @@ def test_a_second_signal_ends_it_at_once_with_130(ledger: Reducer) -> None:
             process.send_signal(signal.SIGTERM)
             with pytest.raises(subprocess.TimeoutExpired):
                 await asyncio.to_thread(process.wait, 0.5)
-            process.send_signal(signal.SIGTERM)
-            assert await asyncio.to_thread(process.wait, 10) == 130
+            while process.poll() is None:
+                # On a slow machine the first of these still belongs to the one before.
+                process.send_signal(signal.SIGTERM)
+                await asyncio.sleep(0.1)
+            assert process.returncode == 130
             ledger.thaw()
 
     asyncio.run(main())

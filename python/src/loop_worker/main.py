@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
@@ -21,6 +22,7 @@ from .worker import RunningWorker, Worker
 
 _LOG = logging.getLogger("loop_worker")
 _NOTICE = 25
+_SAME_SIGNAL = 0.5
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "notice": _NOTICE, "warning": logging.WARNING, "error": logging.ERROR}
 _NAMES = {number: name for name, number in _LEVELS.items()}
 
@@ -68,11 +70,7 @@ def run(worker: Worker, arguments: Sequence[str]) -> int:
     logging.addLevelName(_NOTICE, "NOTICE")
     logging.basicConfig(handlers=[handler], level=_LEVELS[options.log_level])
     collect_rarely()
-    try:
-        code = asyncio.run(_run(worker, options))
-    except LoopError as error:
-        _LOG.error("%s: %s", program, error)
-        code = 2
+    code = asyncio.run(_run(worker, options, program))
     if worker.unended:
         # A body in a thread or in another process may go on for ever. Its effect was handed back, so nothing waits for it.
         logging.shutdown()
@@ -102,23 +100,46 @@ async def _end_bodies(running: RunningWorker, limit: float) -> None:
         _exit(0)
 
 
-async def _run(worker: Worker, options: Options) -> int:
+class _Signals:
+    """The first signal stops the worker, and a second one ends the process at once.
+
+    What follows the first one within half a second belongs to it: `timeout` sends its signal to its child, and then to the group
+    of processes that the child is in.
+    """
+
+    def __init__(self) -> None:
+        self.came = asyncio.Event()
+        self.code: int | None = None
+        """The exit code, once it is known. A signal cannot change it."""
+        self._loop = asyncio.get_running_loop()
+        self._first_at: float | None = None
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            # Under nohup, SIGHUP is ignored, and stays so.
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._take)
+
+    def _take(self, *_: object) -> None:
+        now = time.monotonic()
+        if self._first_at is None:
+            self._first_at = now
+            if self.code is None:
+                self._loop.call_soon_threadsafe(self.came.set)
+        elif now - self._first_at > _SAME_SIGNAL:
+            _exit(130 if self.code is None else self.code)
+
+
+async def _run(worker: Worker, options: Options, program: str) -> int:
+    signals = _Signals()
+    try:
+        signals.code = await _run_until(worker, options, signals.came)
+    except LoopError as error:
+        _LOG.error("%s: %s", program, error)
+        signals.code = 2
+    return signals.code
+
+
+async def _run_until(worker: Worker, options: Options, stop: asyncio.Event) -> int:
     loop = asyncio.get_running_loop()
-    stop = asyncio.Event()
-
-    has_stopped = False
-
-    def on_signal(*_: object) -> None:
-        nonlocal has_stopped
-        if has_stopped:
-            _exit(130)
-        has_stopped = True
-        loop.call_soon_threadsafe(stop.set)
-
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        # Under nohup, SIGHUP is ignored, and stays so.
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, on_signal)
     running = RunningWorker(worker, options)
     await running.open()
     stopping: asyncio.Future[Any] = asyncio.ensure_future(stop.wait())
