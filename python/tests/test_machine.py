@@ -326,7 +326,7 @@ def test_silence_makes_new_connections_while_attempts_go_on() -> None:
     assert talk.machine.heard_at == talk.now
     talk.verbs(2.9)
     assert wire.HELLO in talk.verbs(0.2)
-    assert talk.machine.runs(effect(1), attempt(1))
+    assert talk.machine.runs(effect(1) + attempt(1))
     # No answer to the hello for the limit: another DEALER.
     assert machine.Dial(PLACE) in talk.wait(3.1)
     assert talk.losses() == {"silence": 1}
@@ -420,7 +420,7 @@ def test_a_newer_epoch_at_another_address_is_greeted_there() -> None:
     talk.machine.hear(newer, wire.ServerHeartbeat(3), "tcp://b:1", talk.now)
     assert talk.machine.take_actions() == [machine.Dial("tcp://b:1")]
     assert talk.verbs(0) == [wire.HELLO]
-    assert talk.machine.runs(effect(1), attempt(1))
+    assert talk.machine.runs(effect(1) + attempt(1))
     assert talk.losses() == {"leader_moved": 1}
 
 

@@ -383,7 +383,7 @@ class Machine:
             self._tell_progress()
 
     def _tell_progress(self) -> None:
-        reports = [(held, *report) for held, report in self._progress.items() if self.runs(held[:16], held[16:])]
+        reports = [(held, *report) for held, report in self._progress.items() if self.runs(held)]
         self._progress.clear()
         size = wire.ITEMS_BYTES_MAX // 256
         for at in range(0, len(reports), size):
@@ -827,9 +827,8 @@ class Machine:
 
     def _refused(self, entry: Entry, code: int) -> None:
         """A refusal for the attempt ends it here."""
-        effect, attempt = entry.held[:16], entry.held[16:]
-        if code in (Refusal.STALE, Refusal.ATTEMPT, Refusal.ENDED) and self.runs(effect, attempt):
-            self._cancel(effect, attempt)
+        if code in (Refusal.STALE, Refusal.ATTEMPT, Refusal.ENDED) and self.runs(entry.held):
+            self._cancel(entry.held[:16], entry.held[16:])
 
     def _after_settling(self) -> None:
         if self._had_no_space and self._has_space(0):
@@ -888,10 +887,13 @@ class Machine:
 
     # From the process.
 
-    def runs(self, effect: bytes, attempt: bytes) -> bool:
-        """Whether this attempt runs here."""
-        running = self.running.get(effect)
-        return running is not None and running.attempt == attempt
+    def runs(self, held: bytes) -> bool:
+        """Whether this attempt of an effect runs here."""
+        return self._run_of(held) is not None
+
+    def _run_of(self, held: bytes) -> _Running | None:
+        running = self.running.get(held[:16])
+        return running if running is not None and running.attempt == held[16:] else None
 
     def _has_space(self, size: int) -> bool:
         return self.outbox.count < self._entries_max - _RESERVED and self.outbox.byte_count + size < _BYTES_MAX
@@ -902,10 +904,7 @@ class Machine:
         `held` is an effect and its attempt, or empty. Returns false if the outbox has no space; `Space` follows. Raises `Refused`.
         An event of an effect that is too large and whose outcome is not awaited becomes the failure of its attempt.
         """
-        effect = held[:16]
-        running = self.running.get(effect) if held else None
-        if running is not None and running.attempt != held[16:]:
-            running = None
+        running = self._run_of(held)
         if kind == wire.EVENT:
             if self.has_left or self.ended is not None:
                 raise Refused(Refusal.ENDED)
@@ -915,7 +914,7 @@ class Machine:
                 detail = f"{len(payload)} bytes encoded, the limit is {self.event_bytes_max}"
                 if not held or flags & wire.WANTS_SEQ:
                     raise Refused(Refusal.TOO_LARGE, detail)
-                self.actions.append(Stop(effect, held[16:]))
+                self.actions.append(Stop(held[:16], held[16:]))
                 return self.accept(wire.FAILED, 0, held, wire.failure(f"{Refused(Refusal.TOO_LARGE, detail)}"))
             if not self._has_space(len(payload)):
                 self._had_no_space = True
@@ -928,7 +927,7 @@ class Machine:
         trace = running.trace if running is not None and kind == wire.EVENT else b""
         ends = kind != wire.EVENT or flags & wire.LAST != 0
         if ends:
-            del self.running[effect]
+            del self.running[held[:16]]
             self._finished.add(held)
         flags |= wire.HAS_EFFECT if held else 0
         self.outbox.add(Entry(wire.entry(kind, flags, held, payload, trace), held, flags, ends, token))
