@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zmq
 
 from loop_conform import forms
 from loop_conform.__main__ import MODES, cases
-from loop_conform.play import STEPS
+from loop_conform.ends import Reducer
+from loop_conform.play import STEPS, Failed, Play
 
 ROOT = Path(__file__).parents[2]
 GROUPS = {"bytes", "join", "claim", "inbox", "stream", "time", "ends", "observer", "bodies", "keys", "outbox", "follow", "whole"}
@@ -61,6 +63,23 @@ def test_a_failure_says_what_was_expected_what_came_and_where_the_rule_is() -> N
     assert done.returncode == 1
     for text in ("FAILED  section 9.1: a worker's join request", "a Hello", "has ended with 1", "1 cases, 1 failed"):
         assert text in done.stdout
+
+
+def test_what_came_is_folded_and_what_differs_is_shown_with_its_place() -> None:
+    play = Play({"steps": []}, "worker", "", zmq.Context.instance())
+    end = Reducer(play.context)
+    play.ends["a"] = end
+    wrong = {"effect": "0.1.0", "attempt": "1.2", "more": [1] * 500}
+    end.note("Claim", {"session": 9, "epoch": "1/7", "claims": [wrong]}, "control")
+    for _ in range(10):
+        end.note("AssignmentsWanted", {"session": 9}, "control")
+    with pytest.raises(Failed) as failure:
+        play.do_expect({"expect": "Claim", "with": {"claims": [{"attempt": "1.1"}]}, "within": 0})
+    end.close()
+    lines = str(failure.value).splitlines()
+    assert "came a: AssignmentsWanted {'session': 9} (10 times)" in lines
+    assert lines[-1].startswith("no such Claim, at claims.0.attempt, expected '1.1', came '1.2': {'session'")
+    assert lines[-1].endswith("1]}]}")
 
 
 @pytest.mark.parametrize(

@@ -193,6 +193,19 @@ def fits(pattern: Any, value: Any) -> bool:
     return type(pattern) is type(value) and bool(pattern == value)
 
 
+def difference(pattern: Any, value: Any, place: str = "") -> str:
+    """The first place where a document is not what a case expects, for people."""
+    inner: list[tuple[Any, Any, Any]] = []
+    if isinstance(pattern, dict) and isinstance(value, dict) and not pattern.keys() & OPERATORS.keys():
+        inner = [(key, one, value.get(key)) for key, one in pattern.items()]
+    elif isinstance(pattern, list) and isinstance(value, list) and len(pattern) == len(value):
+        inner = [(index, one, value[index]) for index, one in enumerate(pattern)]
+    for key, one, found in inner:
+        if not fits(one, found):
+            return difference(one, found, f"{place}.{key}" if place else str(key))
+    return f"{place or 'the whole'}, expected {pattern!r}, came {value!r}"
+
+
 OPERATORS: dict[str, Any] = {
     "least": lambda one, value: isinstance(value, int) and value >= one,
     "most": lambda one, value: isinstance(value, int) and value <= one,

@@ -25,6 +25,8 @@ from .ends import FINGERPRINT, OF_AN_EPOCH, End, Peer, Reducer
 WITHIN, NOTHING_FOR = 15_000, 500
 """Milliseconds that an expected message may take, and for which an unexpected one is waited for, if a case says nothing else."""
 
+DIFFERING = 3
+"""Of the messages of the expected kind that are not as expected, so many are shown as a whole."""
 AFTER_THE_END = 1.0
 """Seconds for which messages of a program that has ended are still waited for."""
 ROLES = ("worker", "observer", "sender", "admin")
@@ -225,7 +227,10 @@ class Play:
         for name, end in self.ends.items():
             newest = {one.name: one.index for one in end.heard if one.name in NOISE}
             shown = [one for one in end.heard if newest.get(one.name, one.index) == one.index]
-            lines += [f"came {name}: {one}" for one in shown[-12:]]
+            counts: dict[str, int] = {}
+            for text in map(str, shown):
+                counts[text] = counts.pop(text, 0) + 1
+            lines += [f"came {name}: {text}" + f" ({count} times)" * (count > 1) for text, count in list(counts.items())[-12:]]
         if self.program:
             code = self.program.process.poll()
             state = "runs" if code is None else f"has ended with {code}"
@@ -256,11 +261,13 @@ class Play:
         is_next = step.get("next", False)
         if isinstance(end, Reducer) and name in OF_AN_EPOCH:
             fields = {"session": end.session, "epoch": end.epoch} | fields
-        found = self.wait(
-            lambda: end.take(name, fields, is_next),
-            f"{name} {json.dumps(fields)}" + (" next" if is_next else ""),
-            step.get("within", WITHIN),
-        )
+        what = f"{name} {json.dumps(fields)}" + (" next" if is_next else "")
+        try:
+            found = self.wait(lambda: end.take(name, fields, is_next), what, step.get("within", WITHIN))
+        except Failed as failure:
+            others = [one for one in end.heard[end.read.get(name, -1) + 1 :] if one.name == name][-DIFFERING:]
+            lines = [f"no such {name}, at {forms.difference(fields, one.fields)}: {one.fields}" for one in others]
+            raise Failed("\n".join([str(failure), *lines])) from None
         for variable, path in step.get("save", {}).items():
             self.variables[variable] = forms.at_path(found.fields, path)
 
