@@ -65,6 +65,29 @@ def test_a_failure_says_what_was_expected_what_came_and_where_the_rule_is() -> N
         assert text in done.stdout
 
 
+@pytest.mark.parametrize("words", [["--list"], ["worker", "--list"]])
+def test_a_list_whose_reader_has_enough_ends_without_a_traceback(words: list[str]) -> None:
+    command = [sys.executable, "-m", "loop_conform", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as listing:
+        assert listing.stdout is not None
+        assert listing.stderr is not None
+        listing.stdout.close()
+        assert listing.stderr.read() == b""
+    assert listing.returncode == 141
+
+
+def test_a_list_without_a_mode_has_the_cases_of_all() -> None:
+    done = subprocess.run([sys.executable, "-m", "loop_conform", "--list"], capture_output=True, text=True, check=True)
+    assert [line.split()[0] for line in done.stdout.splitlines()] == [case["name"] for case in cases()]
+
+
+def test_a_group_that_is_not_there_is_answered_with_those_that_are() -> None:
+    words = [sys.executable, "-m", "loop_conform", "observer", "--exec", "false", "--group", "nope"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 64
+    assert "no case or group nope; its groups are follow;" in done.stderr
+
+
 def test_what_came_is_folded_and_what_differs_is_shown_with_its_place() -> None:
     play = Play({"steps": []}, "worker", "", zmq.Context.instance())
     end = Reducer(play.context)

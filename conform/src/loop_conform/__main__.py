@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
 import shutil
 import sys
@@ -32,7 +33,8 @@ def cases() -> list[dict[str, Any]]:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="loop-conform", description=__doc__)
-    commands = parser.add_subparsers(dest="mode", required=True)
+    parser.add_argument("--list", action="store_true", help="print the cases of all modes, and end")
+    commands = parser.add_subparsers(dest="mode")
     texts = {
         "worker": "try a worker of the loop conform: the kit plays its reducer",
         "client": "try a client, which sends the event of its standard input: the kit plays its reducer",
@@ -49,13 +51,17 @@ def arguments() -> argparse.Namespace:
         )
         command.add_argument("--group", action="append", default=[], metavar="G", help="only the cases of a group")
         command.add_argument("--case", action="append", default=[], metavar="NAME", help="only this case")
-        command.add_argument("--list", action="store_true", help="print the cases, and end")
+        command.add_argument("--list", action="store_true", default=argparse.SUPPRESS, help="print the cases, and end")
         command.add_argument("--jobs", type=int, default=8, help="how many programs at once")
         if mode == "reducer":
             command.add_argument(
                 "address", nargs="?", default="", help="where it runs already; cases that need their own need --exec"
             )
     given = parser.parse_args()
+    if given.mode is None:
+        if not given.list:
+            parser.error(f"give a mode: {', '.join(MODES)}; or --list")
+        return given
     if given.jobs < 1:
         parser.error(f"--jobs is {given.jobs}; give 1 or more")
     if not given.list and not given.exec and not getattr(given, "address", ""):
@@ -118,19 +124,45 @@ def played(given: argparse.Namespace, chosen: list[dict[str, Any]]) -> Iterator[
             yield case, *future.result()
 
 
+def show(chosen: list[dict[str, Any]], has_modes: bool) -> None:
+    for case in chosen:
+        modes = f" ({', '.join(case['for'])})" if has_modes else ""
+        print(f"{case['name']:34} section {case['section']}: {case['rule']}{modes}")
+
+
+def group(case: dict[str, Any]) -> str:
+    name: str = case["name"]
+    return name.split(".")[0]
+
+
 def main() -> int:
+    try:
+        code = run()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Its reader has enough, as `head` does. Nothing more is printed, at the end of the process either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    return code
+
+
+def run() -> int:
     given = arguments()
+    if given.mode is None:
+        show(cases(), has_modes=True)
+        return 0
     of_mode = [case for case in cases() if given.mode in case["for"]]
     groups, names = set(given.group), set(given.case)
-    chosen = [one for one in of_mode if (not groups or one["name"].split(".")[0] in groups) and (not names or one["name"] in names)]
-    unknown = names - {one["name"] for one in of_mode} or groups - {one["name"].split(".")[0] for one in of_mode}
+    chosen = [one for one in of_mode if (not groups or group(one) in groups) and (not names or one["name"] in names)]
+    known = {group(one) for one in of_mode}
+    unknown = names - {one["name"] for one in of_mode} or groups - known
     if unknown or not chosen:
         why = f"has no case or group {', '.join(sorted(unknown))}" if unknown else "has no case of these names and groups"
-        print(f"loop-conform: {given.mode} {why}; see loop-conform {given.mode} --list", file=sys.stderr)
+        there = f"its groups are {', '.join(sorted(known))}"
+        print(f"loop-conform: {given.mode} {why}; {there}; see loop-conform {given.mode} --list", file=sys.stderr)
         return 64
     if given.list:
-        for case in chosen:
-            print(f"{case['name']:34} section {case['section']}: {case['rule']}")
+        show(chosen, has_modes=False)
         return 0
     failures = tried = 0
     for case, text, seconds in played(given, chosen):
