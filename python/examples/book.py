@@ -10,4 +10,5 @@ async def book(booking: dict, me: Effect) -> dict:
     return {"booked": {"deposit": booking["deposit"], "slip": me.failures}}
 
 
-worker.main()
+if __name__ == "__main__":
+    worker.main()

@@ -1,4 +1,4 @@
-"""Workers and clients of loops, in Python. docs/python.md begins with a worker in ten lines."""
+"""Workers and clients of loops, in Python. docs/python.md begins with a first worker."""
 
 from .client import Client, End, Outcome, State, StateID, Transition
 from .errors import (
