@@ -19,6 +19,7 @@ from loop_conform.play import STEPS, Failed, Play
 
 ROOT = Path(__file__).parents[2]
 GROUPS = {"bytes", "join", "claim", "inbox", "stream", "time", "ends", "observer", "bodies", "keys", "outbox", "follow", "whole"}
+GROUPS |= {"section", "deltas"}
 
 
 def named() -> Iterator[tuple[str, str]]:
@@ -85,7 +86,7 @@ def test_a_group_that_is_not_there_is_answered_with_those_that_are() -> None:
     words = [sys.executable, "-m", "loop_conform", "observer", "--exec", "false", "--group", "nope"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 64
-    assert "no case or group nope; its groups are follow;" in done.stderr
+    assert "no case or group nope; its groups are deltas, follow, section;" in done.stderr
 
 
 def test_what_came_is_folded_and_what_differs_is_shown_with_its_place() -> None:

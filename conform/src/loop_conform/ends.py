@@ -28,6 +28,13 @@ CHANNELS = {
     wire.TRANSITIONS: "transitions",
     wire.COMMON: "common",
 }
+FOLLOWED = {
+    wire.StateUpdate.verb: wire.STATES,
+    wire.Delta.verb: wire.DELTAS,
+    wire.Unchanged.verb: wire.STATES + wire.DELTAS,
+    wire.StateHash.verb: wire.DELTAS,
+}
+"""The channels of what is published on streams of updates."""
 NO_EPOCH = "0/0"
 ANSWERED_BY = {"Hello": 1, "Join": 2, "Claim": 6, "StateWanted": 9}
 """The steps of the way in and the request for the state, and the verbs of their answers."""
@@ -256,6 +263,7 @@ class Reducer(End):
             "Ended": {"seq": 5, "exit_code": 0, "text": "over"},
             "ServerHeartbeat": {"seq": 0},
             "StatePart": {"transfer": 1, "part": 0, "end": 2},
+            "Delta": {"hash": None},
             "Redirect": {"address": self.address},
             "NoLeader": {"milliseconds": 200},
         }.get(name, {})
@@ -286,9 +294,9 @@ class Reducer(End):
             self.sockets["published"].send(topic + data)
 
     def topics(self, verb: int, step: dict[str, Any]) -> set[bytes]:
-        """Where a message is published: a state on each stream of states that is followed."""
-        if verb == wire.StateUpdate.verb:
-            return {topic for topic in self.subscribed if topic[10:11] == wire.STATES}
+        """Where a message is published: an update on each stream of its kind that is followed."""
+        if verb in FOLLOWED:
+            return {topic for topic in self.subscribed if topic[10:11] in FOLLOWED[verb]}
         return {wire.topic(self.loop, wire.COMMON) if step.get("common") else self.inbox}
 
     @property

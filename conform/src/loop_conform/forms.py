@@ -155,7 +155,7 @@ GIVEN: dict[str, dict[str, Any]] = {
 ORDER = {"number": "$n", "does": "answer", "count": 0, "text": "a"}
 """What a case that does not say it means in an order of the loop `conform`."""
 STATE: dict[str, Any] = {"orders": {}, "others": {}, "done": {}, "said": {}, "entries": [], "filler": []}
-"""The state of the loop `conform` to which a case adds a result."""
+"""The state of the loop `conform` to which a case adds a result, and entries of its tracked dictionary or changes of them."""
 
 
 def resolved(value: Any, variables: dict[str, Any]) -> Any:
@@ -163,7 +163,8 @@ def resolved(value: Any, variables: dict[str, Any]) -> Any:
     if isinstance(value, dict) and set(value) == {"letters"}:
         return "x" * value["letters"]
     if isinstance(value, dict):
-        whole = ORDER | value if "does" in value else STATE | value if set(value) == {"result"} else value
+        is_state = "result" in value and value.keys() <= {"result", "entries"}
+        whole = ORDER | value if "does" in value else STATE | value if is_state else value
         return {resolved(key, variables): resolved(one, variables) for key, one in whole.items()}
     if isinstance(value, list):
         return [resolved(one, variables) for one in value]

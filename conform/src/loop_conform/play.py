@@ -11,7 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,13 @@ import zmq
 import zmq.auth
 
 from . import forms
-from .ends import FINGERPRINT, OF_AN_EPOCH, End, Peer, Reducer
+from .ends import FINGERPRINT, FOLLOWED, OF_AN_EPOCH, End, Peer, Reducer
 
 WITHIN, NOTHING_FOR = 15_000, 500
 """Milliseconds that an expected message may take, and for which an unexpected one is waited for, if a case says nothing else."""
 
 DIFFERING = 3
-"""Of the messages of the expected kind that are not as expected, so many are shown as a whole."""
+"""How many messages of the expected kind, that are not as expected, are shown as a whole."""
 AFTER_THE_END = 1.0
 """Seconds for which messages of a program that has ended are still waited for."""
 ROLES = ("worker", "observer", "sender", "admin")
@@ -150,6 +150,7 @@ class Play:
             self.variables[f"address_{name}"] = reducers_end.address
         event = forms.resolved(self.case.get("event", {"place": {"order": {"does": "answer"}}}), self.variables)
         environment["LOOP_REDUCER"] = ",".join(reducers)
+        environment |= self.case.get("environment", {})
         if self.case.get("outbox"):
             environment["LOOP_OUTBOX"] = f"{self.folder.name}/outbox"
         command = self.command.replace("{address}", ",".join(reducers)).replace("{folder}", self.folder.name)
@@ -287,9 +288,9 @@ class Play:
         end = self.end_of(step)
         step = step | {"header": forms.resolved(step.get("header", {}), self.variables)}
         kind = step["send"]
-        is_published = kind in ("JoinAccepted", "Commands", "Acknowledgement", "Tick", "Ended", "ServerHeartbeat", "StateUpdate")
-        if isinstance(end, Reducer) and is_published:
-            verb = forms.MESSAGES[kind].verb
+        verb = 0 if kind == "Batch" else forms.MESSAGES[kind].verb
+        is_for_peers = kind in ("JoinAccepted", "Commands", "Acknowledgement", "Tick", "Ended", "ServerHeartbeat")
+        if isinstance(end, Reducer) and (is_for_peers or verb in FOLLOWED):
             self.wait(lambda: end.topics(verb, step) & end.subscribed, f"a subscription to what has a {kind}", WITHIN)
         end.send(kind, self.fields(step), step)
         self.remember(end)
@@ -357,21 +358,29 @@ class Play:
         self.wait(lambda: text in program.output(), f"the output '{text}'", step.get("within", WITHIN))
 
     def do_shows(self, step: dict[str, Any]) -> None:
-        """The next state that an observer shows, or that it shows none."""
+        """The next state that an observer shows, with `until` the next one that fits; or that it shows none."""
         assert self.program
         program, expected = self.program, step["shows"]
 
         def shown() -> list[Any]:
             return [json.loads(line) for line in program.output().splitlines() if line.startswith("{") and line.endswith("}")]
 
+        def behind() -> Iterable[tuple[int, Any]]:
+            return enumerate(shown()[self.shown :], self.shown + 1)
+
+        what = f"that it shows {json.dumps(expected)}"
         if expected is None:
             self.do_wait({"wait": step.get("for", NOTHING_FOR)})
         else:
-            self.wait(lambda: len(shown()) > self.shown, f"that it shows {json.dumps(expected)}", step.get("within", WITHIN))
-            self.shown += 1
+            is_next = not step.get("until", False)
+            self.shown = self.wait(
+                lambda: next((number for number, one in behind() if is_next or forms.fits(expected, one)), 0),
+                what,
+                step.get("within", WITHIN),
+            )
         states = shown()
         if expected is None and len(states) > self.shown or expected and not forms.fits(expected, states[self.shown - 1]):
-            raise Failed(f"expected that it shows {json.dumps(expected)} next\n{self.came()}")
+            raise Failed(f"expected {what} next\n{self.came()}")
 
     # What no side may ever do.
 
