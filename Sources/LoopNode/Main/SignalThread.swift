@@ -1,6 +1,7 @@
 import Glibc
 package import Linux
 import LoopCollections
+import LoopCore
 import ZMQ
 
 /// Reads signals on a thread of its own and passes them on, until it is stopped.
@@ -21,20 +22,38 @@ package final class SignalThread: Sendable {
         }
     }
 
-    /// Calls `onFirst` at the first signal, which asks for a clean stop. The second signal ends the process.
+    /// Calls `onFirst` at the first signal, which asks for a clean stop. A later one ends the process, as ``StopSignals`` says.
     package convenience init(_ signals: SignalPipe, onFirst: @escaping @Sendable () -> Void) throws {
-        let isSecond = Locked(false)
+        let stop = Locked(StopSignals())
         try self.init(signals) { _ in
-            let ends = isSecond.withLock { isSecond in
-                defer { isSecond = true }
-                return isSecond
+            switch stop.withLock({ $0.take(at: SystemClock.monotonic) }) {
+            case .first: onFirst()
+            case .same: break
+            case .later: _exit(130)
             }
-            if ends { _exit(130) }
-            onFirst()
         }
     }
 
     package func end() { ended.signal() }
+}
+
+/// Tells a second request to end from a repetition of the first: `timeout` sends its signal to its child, and then to the group of
+/// processes that the child is in.
+struct StopSignals {
+    enum Meaning { case first, same, later }
+
+    private var firstAt: MonotonicTime?
+
+    /// How long signals belong to the first one.
+    static var window: Duration { .milliseconds(500) }
+
+    mutating func take(at now: MonotonicTime) -> Meaning {
+        guard let firstAt else {
+            firstAt = now
+            return .first
+        }
+        return now - firstAt < Self.window ? .same : .later
+    }
 }
 
 extension SignalPipe {
