@@ -103,7 +103,7 @@ let tools = [
     program("loop-simulate", ["LoopSimulator"], in: "Tools"),
     library("LoopChaos", nodes + ["LoopExamples", "LoopPostgres", "TestDatabase"], in: "Tools"),
     program("loop-chaos", ["LoopChaos"], in: "Tools"),
-    program("loop-follow", ["CBOR", "Linux", "LoopExamples", "LoopNode"], in: "Tools"),
+    program("loop-follow", ["CBOR", "Linux", "LoopCore", "LoopExamples", "LoopNode"], in: "Tools"),
     library("LoopFuzzing", nodes + ["LoopCompatibility", "LoopFetch"], in: "Fuzzing"),
     program("loop-fuzz", ["LoopFuzzing"], in: "Fuzzing"),
     library("TestClocks", ["LoopCollections", "LoopTesting"], in: "Tests"),
