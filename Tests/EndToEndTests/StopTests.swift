@@ -61,6 +61,18 @@ import Testing
         #expect(await worker.process.wait(within: .seconds(20)) == .exited(0))
     }
 
+    @Test func `ends a top, which has shown that no reducer answers, then the status of one`() async throws {
+        let endpoint = ipcEndpoint()
+        let top = try Program("loopctl", ["top", "--reducer", endpoint, "--every", "100ms", "--timeout", "300ms"])
+        try await top.says("loopctl: no reducer answered at \(endpoint)")
+        let owner = try reducer(endpoint)
+        try await top.says("epoch 1")
+        top.process.send(SIGINT)
+        #expect(await top.process.wait(within: .seconds(20)) == .exited(130))
+        owner.process.terminate()
+        _ = await owner.process.wait()
+    }
+
     @Test func `is not needed by a tail with a connect timeout, which says why it ends and nothing of the loop`()
         async throws
     {

@@ -7,7 +7,7 @@ import Testing
     @Test(arguments: [
         (
             [],
-            "loopctl needs to be told what to do: up, status, ready, tail, send, effects, why, who, quarantine, "
+            "loopctl needs to be told what to do: up, status, top, ready, tail, send, effects, why, who, quarantine, "
                 + "schedules, history, state, diff, schema, verify, trim, step-down, serve, console, journal, doctor, keygen, new; see loopctl --help"
         ),
         (["stats"], "unknown command 'stats'; did you mean status?"),

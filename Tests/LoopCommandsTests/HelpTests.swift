@@ -15,6 +15,7 @@ import Testing
                 Commands:
                   up          Run a loop here: a reducer and its workers.
                   status      Show what a reducer is doing.
+                  top         Show what a reducer is doing, again and again.
                   ready       Tell whether a reducer commits events and is read; for health
                               checks.
                   tail        Print transitions as they happen.
@@ -119,9 +120,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "status", "ready", "tail", "send", "effects", "why", "who", "diff", "quarantine", "history", "state", "verify",
-        "trim", "serve", "up",
-        "keygen", "new", "doctor",
+        "status", "top", "ready", "tail", "send", "effects", "why", "who", "diff", "quarantine", "history", "state",
+        "verify", "trim", "serve", "up", "keygen", "new", "doctor",
     ])
     func `tells the exit codes of every command`(name: String) {
         #expect(ControlProgram.command.helpText(of: [name]).contains("Exit codes:"))

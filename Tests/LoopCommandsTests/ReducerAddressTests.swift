@@ -52,7 +52,7 @@ import Testing
                         + ["run", "verify", "history", "state", "rehearse", "trim", "what-if", "schema"].map {
                             "loop-reducer idle \($0)"
                         }))
-        #expect(found.count == 26, "\(found)")
+        #expect(found.count == 27, "\(found)")
     }
 
     @Test(arguments: [["status"], ["ready"], ["effects"], ["quarantine"], ["history"], ["verify"], ["state"]])

@@ -7,14 +7,12 @@ package import LoopNode
 /// command could not run, and 64 wrong usage.
 package enum ControlProgram {
     private static let subcommands: [Subcommand] = [
-        UpCommand.subcommand, StatusCommand.subcommand, ReadyCommand.subcommand, TailCommand.subcommand,
-        SendCommand.subcommand, EffectsCommand.subcommand, WhyCommand.subcommand, WhoCommand.subcommand,
-        QuarantineCommand.subcommand, SchedulesCommand.subcommand, HistoryCommand.subcommand, StateCommand.subcommand,
-        DiffCommand.subcommand, SchemaCommand.subcommand, VerifyCommand.subcommand,
+        UpCommand.subcommand, StatusCommand.subcommand, TopCommand.subcommand, ReadyCommand.subcommand,
+        TailCommand.subcommand, SendCommand.subcommand, EffectsCommand.subcommand, WhyCommand.subcommand,
+        WhoCommand.subcommand, QuarantineCommand.subcommand, SchedulesCommand.subcommand, HistoryCommand.subcommand,
+        StateCommand.subcommand, DiffCommand.subcommand, SchemaCommand.subcommand, VerifyCommand.subcommand,
         TrimCommand.subcommand, StepDownCommand.subcommand, ServeCommand.subcommand, ConsoleCommand.subcommand,
-        JournalCommand.subcommand,
-        DoctorCommand.subcommand,
-        KeygenCommand.subcommand, NewCommand.subcommand,
+        JournalCommand.subcommand, DoctorCommand.subcommand, KeygenCommand.subcommand, NewCommand.subcommand,
     ]
 
     /// The command line, for its help and for tests.
