@@ -71,9 +71,10 @@ struct Dispatch: Sendable {
     }
 
     /// When the effect at a place began to wait, or nil if it has an owner, or has never waited in this epoch.
-    func waitsSince(at place: Int) -> MonotonicTime? {
-        guard place < waitsSince.count, waitsSince[place] != .zero, owners[place] == nil else { return nil }
-        return waitsSince[place]
+    func waitsSince(at place: Int) -> MonotonicTime? { owners[place] == nil ? beganToWait(at: place) : nil }
+
+    private func beganToWait(at place: Int) -> MonotonicTime? {
+        place < waitsSince.count && waitsSince[place] != .zero ? waitsSince[place] : nil
     }
 
     /// Updates the priority of the effect at a place, because its request has changed.
@@ -268,7 +269,7 @@ struct Dispatch: Sendable {
                 continue
             }
             grantsCount += 1
-            if journaled.effects[at: place].failures == 0, let since = waitsSince(at: place) {
+            if journaled.effects[at: place].failures == 0, let since = beganToWait(at: place) {
                 figures[Int(effect.feedback)].waits.note(from: since, to: now)
             }
             let attempt =

@@ -44,24 +44,22 @@ struct FreeCapacity {
         }
     }
 
-    private mutating func able(_ feedback: UInt32) -> [Int] {
-        guard feedback < able.count else { return [] }
-        if let known = able[Int(feedback)] { return known }
-        let group = table.group(feedback)
-        let found = places.indices.filter {
-            places[$0].groups.contains(group) && places[$0].feedbacks.contains(feedback)
-        }
-        able[Int(feedback)] = found
-        return found
-    }
-
     /// The index of the member with the smallest share in use, or the first of several.
     private mutating func best(for feedback: UInt32) -> Int? {
+        guard feedback < able.count else { return nil }
+        if able[Int(feedback)] == nil { able[Int(feedback)] = members(for: feedback) }
         var best: Int?
-        for place in able(feedback) where places[place].used < places[place].capacity {
+        for place in able[Int(feedback)] ?? [] where places[place].used < places[place].capacity {
             if best.map({ places[place].share < places[$0].share }) ?? true { best = place }
         }
         return best
+    }
+
+    private func members(for feedback: UInt32) -> [Int] {
+        let group = table.group(feedback)
+        return places.indices.filter {
+            places[$0].groups.contains(group) && places[$0].feedbacks.contains(feedback)
+        }
     }
 
     mutating func hasCapacity(for feedback: UInt32) -> Bool {
