@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import logging
+import socket
 import time
 import urllib.error
 import urllib.request
@@ -18,6 +19,7 @@ from conftest import Booking, Deposit, Work, all_booked, clerk, client, options
 from loop_worker import Configuration, Options, Worker
 from loop_worker.health import Place
 from loop_worker.testing import Reducer, until
+from loop_worker.worker import RunningWorker
 
 
 def ask(address: str, path: str, **headers: str) -> tuple[int, str]:
@@ -155,3 +157,20 @@ def test_a_port_that_is_taken_is_an_error_of_the_start(ledger: Reducer, caplog: 
     began = time.monotonic()
     asyncio.run(main())
     assert time.monotonic() - began < 30
+
+
+def test_a_port_in_use_is_the_only_thing_that_is_said(ledger: Reducer, caplog: pytest.LogCaptureFixture) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        running = RunningWorker(clerk(), dataclasses.replace(options(ledger), http=f"127.0.0.1:{other.getsockname()[1]}"))
+
+        async def main() -> None:
+            with pytest.raises(Configuration, match="in use"):
+                await running.open()
+            # The turns that were due.
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+
+        asyncio.run(main())
+    assert "a turn failed" not in caplog.text

@@ -347,6 +347,8 @@ class Node:
     def _turn(self) -> None:
         """Has a turn. An error in it, which would be one of this package, costs that turn and not the process."""
         self._is_woken = False
+        if not self._is_open:
+            return
         try:
             self._take_turn()
         except Exception:
