@@ -340,6 +340,20 @@ def test_a_new_history_is_followed_and_what_is_lost_in_it_is_said(programs: Path
     asyncio.run(main())
 
 
+def test_a_client_that_was_closed_has_ended_for_everything(ledger: Reducer) -> None:
+    async def main() -> None:
+        async with client(ledger) as handle:
+            await handle.send(Deposit(1, Work()))
+        with pytest.raises(Ended):
+            await handle.state()
+        with pytest.raises(Ended):
+            await anext(handle.states())
+        with pytest.raises(Ended):
+            await anext(handle.transitions())
+
+    asyncio.run(main())
+
+
 def test_posted_events_of_a_client_that_is_not_admitted_are_lost_for_that_reason(ledger: Reducer) -> None:
     async def main() -> None:
         with pytest.raises(Ended, match="1 events were not settled: the loop differs"):

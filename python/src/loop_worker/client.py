@@ -287,7 +287,8 @@ class Client(Node):
 
     async def transitions(self, kind: Any = Any) -> AsyncIterator[Transition]:
         """Applied events from now on. Those that were lost on the way are counted, not repaired. Ends when the loop does."""
-        self.check_opened()
+        if self._has_ended():
+            return
         read = decoder(kind)
         queue: deque[tuple[int, Transition]] = deque(maxlen=_WAITING_MAX)
         last: tuple[int, int] | None = None
@@ -320,7 +321,7 @@ class Client(Node):
         return End(self.loop_end.exit_code, self.loop_end.text, self.loop_end.seq)
 
     def _has_ended(self) -> bool:
-        """Whether the loop has. Raises what else has ended this client."""
+        """Whether the loop has. Raises what else has ended this client, and `Configuration` if it was not opened."""
         if self.loop_end is None:
             self.check()
         return not self._is_open
