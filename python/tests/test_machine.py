@@ -376,7 +376,9 @@ def test_an_event_that_is_too_large_fails_its_attempt_under_its_number() -> None
     talk = Talk()
     talk.admit(grant(1))
     assert talk.send(1, payload=bytes(1001))
-    assert talk.machine.take_actions() == [machine.Stop(effect(1), attempt(1))]
+    settled, *others = talk.machine.take_actions()
+    assert settled == machine.Settled(None, Refusal.TOO_LARGE, 0, "1001 bytes encoded, the limit is 1000", None)
+    assert others == [machine.Stop(effect(1), attempt(1))]
     found = talk.machine.next_batch()
     assert found is not None
     assert found[1][56] == wire.FAILED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -195,7 +196,7 @@ def test_a_worker_whose_pool_is_broken_ends(ledger: Reducer) -> None:
     asyncio.run(main())
 
 
-def test_a_request_of_another_type_fails_for_good(ledger: Reducer) -> None:
+def test_a_request_of_another_type_fails_for_good_and_is_logged(ledger: Reducer, caplog: pytest.LogCaptureFixture) -> None:
     async def body(order: Order) -> None: ...
 
     async def main() -> None:
@@ -205,3 +206,8 @@ def test_a_request_of_another_type_fails_for_good(ledger: Reducer) -> None:
                 await asyncio.sleep(0.02)
 
     asyncio.run(main())
+    (line,) = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
+    assert "book ledger/" in line
+    assert line.endswith(
+        "the request is not of the type of this body: Order needs 'number', and there is 'work', 'folder', 'deposit'"
+    )

@@ -462,9 +462,9 @@ def test_a_long_turn_of_the_event_loop_is_said_once() -> None:
     assert said == [1.0, 2.0]
 
 
-@pytest.mark.parametrize("error", [SystemExit("out"), KeyError("k")])
+@pytest.mark.parametrize("error", [SystemExit("out"), KeyboardInterrupt("out"), KeyError("k")])
 @pytest.mark.parametrize("is_plain", [False, True])
-def test_a_body_that_raises_anything_has_failed_and_its_first_traceback_is_logged(
+def test_a_body_that_raises_anything_has_failed_and_its_traceback_is_logged_once(
     ledger: Reducer, caplog: pytest.LogCaptureFixture, error: BaseException, is_plain: bool
 ) -> None:
     async def body(booking: Booking, me: Effect) -> Booked:
@@ -485,9 +485,110 @@ def test_a_body_that_raises_anything_has_failed_and_its_first_traceback_is_logge
 
     asyncio.run(main())
     failures = [record for record in caplog.records if record.levelno == logging.WARNING and "failed" in record.getMessage()]
-    assert len(failures) == 1
-    assert "book ledger/" in failures[0].getMessage()
-    assert failures[0].exc_info
+    assert [bool(record.exc_info) for record in failures] == [True, False]
+    for record in failures:
+        assert "book ledger/" in record.getMessage()
+        assert "out" in record.getMessage() or type(error).__name__ in record.getMessage()
+
+
+def test_the_text_of_each_failure_is_logged_and_the_traceback_of_each_line_that_raises(
+    ledger: Reducer, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def body(booking: Booking, me: Effect) -> Booked:
+        if me.failures == 0:
+            raise ValueError("one")
+        if me.failures == 1:
+            raise ValueError("two")
+        if me.failures == 2:
+            raise Retry("three")
+        return await book(booking, me)
+
+    async def main() -> None:
+        async with clerk(body).running(options(ledger)), client(ledger) as handle:
+            await handle.send(Deposit(1, Work()))
+            await all_booked(handle, 1)
+
+    asyncio.run(main())
+    failures = [record for record in caplog.records if " failed: " in record.getMessage()]
+    assert [record.getMessage().partition(" failed: ")[2] for record in failures] == ["ValueError: one", "ValueError: two", "three"]
+    assert [bool(record.exc_info) for record in failures] == [True, True, False]
+
+
+def test_of_many_failures_at_once_some_are_logged_and_the_others_counted(
+    ledger: Reducer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("loop_worker.worker._FAILURES_A_SECOND", 3)
+    monkeypatch.setattr("loop_worker.worker._SECOND", 0.2)
+
+    async def body(booking: Booking, me: Effect) -> Booked:
+        raise Fail(f"number {booking.deposit}")
+
+    def lines() -> list[str]:
+        return [
+            record.getMessage()
+            for record in caplog.records
+            if "failed: number" in record.getMessage() or "more failures" in record.getMessage()
+        ]
+
+    async def main() -> None:
+        async with clerk(body).running(options(ledger, capacity=64)), client(ledger) as handle:
+            for first in range(1, 1_000, 20):
+                await deposit(handle, 20, Work(), first)
+                if any("more failures" in line for line in lines()):
+                    return
+        raise AssertionError(lines())
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("is_last", [True, False])
+def test_an_event_that_the_reducer_refuses_is_noticed_at_the_next_try(
+    ledger: Reducer, caplog: pytest.LogCaptureFixture, is_last: bool
+) -> None:
+    async def body(booking: Booking, me: Effect) -> Any:
+        if me.failures:
+            return await book(booking, me)
+        if not is_last:
+            await me.send({"boooked": {}})
+            await asyncio.sleep(60)
+        return {"boooked": {}}
+
+    async def main() -> None:
+        async with clerk(body).running(options(ledger)), client(ledger) as handle:
+            await handle.send(Deposit(1, Work()))
+            await all_booked(handle, 1)
+
+    asyncio.run(main())
+    assert caplog.text.count("has one failure more, which no body here has raised: an event of it was refused,") == 1
+
+
+def test_an_event_that_is_too_large_is_logged(ledger: Reducer, caplog: pytest.LogCaptureFixture) -> None:
+    async def body(booking: Booking, me: Effect) -> Any:
+        return await book(booking, me) if me.failures else {"booked": "x" * (600 << 10)}
+
+    async def main() -> None:
+        async with clerk(body).running(options(ledger)), client(ledger) as handle:
+            await handle.send(Deposit(1, Work()))
+            await all_booked(handle, 1)
+
+    asyncio.run(main())
+    assert "an event of an effect was refused: the event is too large: 614" in caplog.text
+
+
+def test_a_worker_says_that_it_has_joined_and_which_bodies_are_of_another_group(
+    ledger: Reducer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    worker = Worker("ledger")
+    worker.effect("book", group="warehouse")(book)
+
+    async def main() -> None:
+        async with worker.running(options(ledger, name="w1")):
+            await until(lambda: "group" in caplog.text)
+
+    asyncio.run(main())
+    assert f"worker w1: has joined the reducer at {ledger.address}, and runs effects of book" in caplog.text
+    assert "the effect 'book' is in the group 'default' of the loop, and its body is in 'warehouse'" in caplog.text
 
 
 def test_a_feedback_is_named_at_the_decorator() -> None:

@@ -914,6 +914,7 @@ class Machine:
                 detail = f"{len(payload)} bytes encoded, the limit is {self.event_bytes_max}"
                 if not held or flags & wire.WANTS_SEQ:
                     raise Refused(Refusal.TOO_LARGE, detail)
+                self.actions.append(Settled(token, Refusal.TOO_LARGE, 0, detail, None))
                 self.actions.append(Stop(held[:16], held[16:]))
                 return self.accept(wire.FAILED, 0, held, wire.failure(f"{Refused(Refusal.TOO_LARGE, detail)}"))
             if not self._has_space(len(payload)):

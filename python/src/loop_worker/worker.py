@@ -29,6 +29,8 @@ from .watchdog import Watchdog
 _LOG = logging.getLogger("loop_worker")
 _MESSAGE_MAX = 1000
 _LINES_MAX = 10
+_FAILURES_A_SECOND, _SECOND = 50, 1.0
+_ENDED_MAX = 4096
 
 Body = Callable[..., Any]
 Call = Callable[[Any, "Effect"], Awaitable[Any]]
@@ -343,7 +345,12 @@ class RunningWorker(Node):
         self._feedbacks: list[tuple[Registered, Call] | None] = []
         self.cancelled: dict[asyncio.Task[None], Effect] = {}
         """The effects whose bodies were cancelled and have not ended."""
-        self._told: set[tuple[str, type]] = set()
+        self._ended: dict[bytes, int] = {}
+        """How often effects had failed before an attempt that ended here, not long ago, without a failure of its body."""
+        self._told: set[tuple[str, type, str, int]] = set()
+        """The failures whose tracebacks were logged: by feedback, type of the error, file and line."""
+        self._said_since, self._said_count = 0.0, 0
+        self._has_asked = False
         self.figures = Figures()
         self._place = None if options.http is None else Place(options.http, options.http_token)
         self._health: Health | None = None
@@ -409,7 +416,7 @@ class RunningWorker(Node):
         elif isinstance(action, machine.NewRequest):
             self._renew(action.effect, action.request)
         elif isinstance(action, machine.Settled):
-            if action.code in (Refusal.UNDECODABLE, Refusal.TOO_LARGE, Refusal.QUARANTINED):
+            if action.code == Refusal.TOO_LARGE:
                 _LOG.error("%s: an event of an effect was %s", self.title, Refused(action.code, action.detail))
         elif isinstance(action, machine.Admitted):
             self._admitted(action.feedbacks)
@@ -422,8 +429,27 @@ class RunningWorker(Node):
 
     def _admitted(self, feedbacks: list[str]) -> None:
         self._feedbacks = [self._bodies.get(name) for name in feedbacks]
+        names = ", ".join(name for name in feedbacks if name in self._bodies) or "no feedback"
+        _LOG.info("%s: has joined the reducer at %s, and runs effects of %s", self.title, self.machine.place, names)
+        if not self._has_asked:
+            self._has_asked = True
+            self.tell(wire.status_wanted(self.machine.loop))
         for name in self._bodies.keys() - set(feedbacks):
             _LOG.warning("%s: the loop has no feedback %r; it has %s", self.title, name, ", ".join(sorted(feedbacks)) or "none")
+
+    def hear(self, topic: bytes, header: wire.Header, message: wire.Message) -> None:
+        """The status names the group of each feedback, which the join acceptance does not."""
+        if not isinstance(message, wire.Status):
+            return
+        document = loads(message.document)
+        listed = document.get("feedbacks") if isinstance(document, dict) else None
+        for found in listed if isinstance(listed, list) else []:
+            name, group = (found.get("name"), found.get("group")) if isinstance(found, dict) else (None, None)
+            if isinstance(name, str) and isinstance(group, str) and name in self._bodies:
+                own = self._bodies[name][0].group
+                if own != group:
+                    text = "%s: the effect %r is in the group %r of the loop, and its body is in %r, so it gets none: give group=%r"
+                    _LOG.warning(text, self.title, name, group, own, group)
 
     def _start(self, grant: wire.Grant) -> None:
         number = wire.feedback_number(grant.effect)
@@ -433,11 +459,19 @@ class RunningWorker(Node):
             self._entry(wire.RELEASED, held, b"")
             return
         one, call = found
+        if grant.failures and self._ended.pop(grant.effect, -1) == grant.failures - 1 and self._may_say():
+            # The acknowledgement of an event that is refused for its bytes does not tell that (protocol, section 2).
+            text = "%s: %s %s has one failure more, which no body here has raised: an event of it was refused, its time "
+            text += "was up, or it failed elsewhere; the reducer's log and `loopctl history` say which"
+            _LOG.warning(text, self.title, one.name, self.key(grant.effect))
         try:
             request = one.read(loads(grant.request))
         except Exception as error:
             # A type of the body may refuse what fits its fields.
-            self._entry(wire.FAILED, held, wire.failure(f"the request is not of the type of this body: {error}", is_final=True))
+            why = f"the request is not of the type of this body: {error}"
+            if self._may_say():
+                _LOG.error("%s: %s %s has failed for good: %s", self.title, one.name, self.key(grant.effect), why)
+            self._entry(wire.FAILED, held, wire.failure(why[:_MESSAGE_MAX], is_final=True))
             return
         me = Effect(self, one.name, grant, one.read, request)
         task = self._loop.create_task(self._run(call, request, me))
@@ -462,12 +496,11 @@ class RunningWorker(Node):
                 else:
                     await self.send(held, event, None, wire.LAST)
             outcome = "completed"
+            self._note_end(me)
         except asyncio.CancelledError:
             if not me.is_over:
                 # Other code of this process has cancelled this task.
                 self._entry(wire.FAILED, held, wire.failure("the body was cancelled in this process"))
-        except KeyboardInterrupt:
-            raise
         except BaseException as error:
             if not me.is_over:
                 self._failed(held, me, error)
@@ -497,10 +530,7 @@ class RunningWorker(Node):
             text = f"its text cannot be made: {type(problem).__name__}"
         if not isinstance(error, Retry | Fail):
             text = f"{type(error).__name__}: {text}" if text else type(error).__name__
-            # The reducer logs the text of each. Where it was raised is said here, the first time.
-            level = logging.DEBUG if (me.feedback, type(error)) in self._told else logging.WARNING
-            self._told.add((me.feedback, type(error)))
-            _LOG.log(level, "%s: %s %s failed", self.title, me.feedback, me.key, exc_info=error)
+        self._say_failed(me, error, text[:_MESSAGE_MAX])
         delay = error.after if isinstance(error, Retry) else None
         delay_ms = None if delay is None else round(delay * 1000)
         self._entry(wire.FAILED, held, wire.failure(text[:_MESSAGE_MAX], isinstance(error, Fail), delay_ms))
@@ -508,10 +538,41 @@ class RunningWorker(Node):
             # Every later effect would fail in it too, and use up its tries.
             self.give_up(LoopError(f"the pool of the effect {me.feedback!r} is broken, start the worker again: {text}"))
 
+    def _may_say(self) -> bool:
+        """Whether one more failure may be logged in this second. The others are counted."""
+        now = time.monotonic()
+        if now - self._said_since >= _SECOND:
+            more = self._said_count - _FAILURES_A_SECOND
+            if more > 0:
+                _LOG.warning("%s: %d more failures came in the same second, and are not in this log", self.title, more)
+            self._said_since, self._said_count = now, 0
+        self._said_count += 1
+        return self._said_count <= _FAILURES_A_SECOND
+
+    def _say_failed(self, me: Effect, error: BaseException, text: str) -> None:
+        """Logs a failure; of an error, where it was raised too, the first time."""
+        if not self._may_say():
+            return
+        traced: BaseException | None = None
+        if not isinstance(error, Retry | Fail):
+            frame, line = list(traceback.walk_tb(error.__traceback__))[-1]
+            place = me.feedback, type(error), frame.f_code.co_filename, line
+            if place not in self._told or _LOG.isEnabledFor(logging.DEBUG):
+                self._told.add(place)
+                traced = error
+        _LOG.warning("%s: %s %s failed: %s", self.title, me.feedback, me.key, text, exc_info=traced)
+
+    def _note_end(self, me: Effect) -> None:
+        """Takes note of an attempt that has ended without a failure of its body."""
+        if len(self._ended) >= _ENDED_MAX:
+            self._ended.clear()
+        self._ended[me.held[:16]] = me.failures
+
     def _stop(self, effect: bytes) -> None:
         found = self._tasks.pop(effect, None)
         if found is not None:
             me, task = found
+            self._note_end(me)
             me.end()
             task.cancel()
             self.cancelled[task] = me
