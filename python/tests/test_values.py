@@ -7,7 +7,7 @@ import math
 import uuid
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, NewType, TypedDict
 
 import pytest
 from conftest import ROOT
@@ -200,6 +200,71 @@ def test_what_is_sent_as_its_type_is_sent() -> None:
     placed = made(Placed, 1, [film], {"a": 1}, price=1, rest={1: [None]}, pair=(1, "a"), lists=["a"])
     plain = {"number": 1, "films": [film], "shelf": ["a", 1], "price": 1, "rest": {1: [None]}, "pair": [1, "a"], "lists": ["a"]}
     assert loads(encode(placed)) == {"placed": plain}
+
+
+UserID = NewType("UserID", str)
+
+
+class Signed(Case):
+    by: UserID
+    level: Literal["low", 2]
+    place: tuple[int, UserID]
+
+
+class Loose(Case):
+    always: Any
+    sometimes: Any = None
+
+
+class Keyed(TypedDict):
+    key: str
+
+
+class Unreadable(Case):
+    one: int
+    two: list[Keyed]
+
+
+class Nameless(Case):
+    one: "Nowhere"  # type: ignore[name-defined]  # noqa: F821, UP037
+
+
+def test_new_types_literals_and_tuples_of_a_length_are_checked() -> None:
+    signed = Signed(UserID("a"), 2, (1, UserID("b")))
+    assert loads(encode(signed)) == {"signed": {"by": "a", "level": 2, "place": [1, "b"]}}
+    assert decode(encode(signed), Signed) == signed
+    for wrong, why in (
+        (made(Signed, 5, 2, (1, "b")), "expected text, found 5"),
+        (made(Signed, "a", "high", (1, "b")), "expected one of 'low', 2, found 'high'"),
+        (made(Signed, "a", 2.0, (1, "b")), "expected one of 'low', 2, found 2.0"),
+        (made(Signed, "a", 2, (1, 2)), "at 1: expected text, found 2"),
+        (made(Signed, "a", 2, (1,)), "expected an array of 2, found [1]"),
+    ):
+        with pytest.raises(Misfit) as error:
+            encode(wrong)
+        assert why in str(error.value)
+
+
+def test_none_of_any_is_null_unless_it_is_the_default() -> None:
+    assert loads(encode(Loose(None))) == {"loose": {"always": None}}
+
+
+def test_a_type_that_cannot_be_read_is_an_error_when_its_class_is_first_encoded() -> None:
+    for _ in range(2):
+        with pytest.raises(Misfit, match=r"Unreadable.two is declared as list\[.*Keyed\]: .*Keyed'> cannot be read"):
+            encode(Unreadable(1, []))
+        with pytest.raises(Misfit, match=r"the types of Nameless are not known: name 'Nowhere' is not defined"):
+            encode(made(Nameless, 1))
+        with pytest.raises(Misfit, match=r"the types of Nameless are not known: name 'Nowhere' is not defined"):
+            decode(b"\xa0", Nameless)
+
+
+def test_a_value_that_contains_itself_or_is_too_deep_is_an_error() -> None:
+    own: list[Any] = []
+    own.append(own)
+    for value in (own, Loose(own)):
+        with pytest.raises(Misfit, match="^the value contains itself, or is too deep$"):
+            encode(value)
 
 
 def test_damaged_bytes_are_an_error() -> None:

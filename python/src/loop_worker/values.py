@@ -149,12 +149,12 @@ _WRITERS: dict[type, Write] = {
     type(None): lambda _: b"\xf6",
     float: _float,
     bytes: lambda value: _head(2, len(value)) + value,
-    list: lambda value: _array([encode(item) for item in value]),
-    tuple: lambda value: _array([encode(item) for item in value]),
-    set: lambda value: _array(sorted(encode(item) for item in value)),
-    frozenset: lambda value: _array(sorted(encode(item) for item in value)),
-    Entries: lambda value: _array([encode(item) for entry in value.values() for item in (entry.key, entry.value)]),
-    dict: lambda value: _map([(encode(key), encode(item)) for key, item in value.items()]),
+    list: lambda value: _array([_encode(item) for item in value]),
+    tuple: lambda value: _array([_encode(item) for item in value]),
+    set: lambda value: _array(sorted(_encode(item) for item in value)),
+    frozenset: lambda value: _array(sorted(_encode(item) for item in value)),
+    Entries: lambda value: _array([_encode(item) for entry in value.values() for item in (entry.key, entry.value)]),
+    dict: lambda value: _map([(_encode(key), _encode(item)) for key, item in value.items()]),
     datetime: lambda value: _float(_seconds(value)),
     uuid.UUID: lambda value: _text(str(value).upper()),
 }
@@ -163,8 +163,15 @@ _WRITERS: dict[type, Write] = {
 def encode(value: object) -> bytes:
     """The bytes of a value: a `Case`, a dataclass, or what CBOR has.
 
-    Raises `Misfit` for anything else, and for a field that cannot be read as its type.
+    Raises `Misfit` for anything else, for a field whose value cannot be read as its type, and for one whose type cannot be read.
     """
+    try:
+        return _encode(value)
+    except RecursionError:
+        raise Misfit("the value contains itself, or is too deep") from None
+
+
+def _encode(value: object) -> bytes:
     kind = type(value)
     writer = _WRITERS.get(kind)
     if writer is None:
@@ -174,7 +181,7 @@ def encode(value: object) -> bytes:
 
 def _writer(kind: type) -> Write:
     if issubclass(kind, enum.Enum):
-        return lambda value: encode(value.value)
+        return lambda value: _encode(value.value)
     if dataclasses.is_dataclass(kind):
         return _writer_of_fields(kind)
     for base, writer in list(_WRITERS.items()):
@@ -184,9 +191,19 @@ def _writer(kind: type) -> Write:
 
 
 def _writer_of_fields(kind: type) -> Write:
-    hints = typing.get_type_hints(kind, include_extras=True)
-    typed = [(_text(key_of(field)), field.name, _writer_of(hints[field.name])) for field in dataclasses.fields(kind)]
-    fields = [(*one, _takes_none(one[-1])) for one in sorted(typed, key=lambda one: one[0])]
+    hints = _hints(kind)
+    fields = []
+    for field in dataclasses.fields(kind):
+        hint = hints[field.name]
+        try:
+            writer = _writer_of(hint)
+        except (Misfit, TypeError) as error:
+            # The second is that of a type with an unhashable part.
+            raise Misfit(f"{kind.__name__}.{field.name} is declared as {_named(hint)}: {error}") from None
+        # Without the key, a reader takes None for an optional, and the default for anything else.
+        is_optional = field.default is None if hint in (Any, object) else _takes_none(writer)
+        fields.append((_text(key_of(field)), field.name, writer, is_optional))
+    fields.sort(key=lambda one: one[0])
     case = _head(5, 1) + _text(kind.case_name) if issubclass(kind, Case) else b""
 
     def write(value: object) -> bytes:
@@ -208,6 +225,13 @@ def _writer_of_fields(kind: type) -> Write:
     return write
 
 
+def _hints(kind: type) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(kind, include_extras=True)
+    except Exception as error:
+        raise Misfit(f"the types of {kind.__name__} are not known: {error}") from None
+
+
 def _named(hint: Any) -> str:
     is_class = isinstance(hint, type) and typing.get_origin(hint) is None
     return hint.__name__ if is_class else str(hint).replace("typing.", "")
@@ -225,11 +249,8 @@ def _writer_of(hint: Any) -> Write:
     """The writer of a type. A value of another class must have bytes that can be read as the type, such as those of a dict."""
     members = _members(hint)
     if Any in members or object in members:
-        return encode
-    read: Read | None = None
-    with contextlib.suppress(Misfit, TypeError):
-        # Types that cannot be read are not checked.
-        read = decoder(hint)
+        return _encode
+    read = decoder(hint)
     writers: dict[Any, Write | None] = {}
     for kind, writer in map(_class_and_writer, members):
         # Of two members of a class, such as list[int] | list[str], neither is chosen by the class.
@@ -239,9 +260,8 @@ def _writer_of(hint: Any) -> Write:
         writer = writers.get(type(value))
         if writer is not None:
             return writer(value)
-        data = encode(value)
-        if read is not None:
-            read(loads(data))
+        data = _encode(value)
+        read(loads(data))
         return data
 
     return write
@@ -255,13 +275,15 @@ def _class_and_writer(hint: Any) -> tuple[Any, Write]:
         return dict, lambda value: _array([part for name, one in value.items() for part in (key(name), _at(name, item, one))])
     if origin is typing.Annotated:
         return _class_and_writer(inner[0])
+    if isinstance(hint, typing.NewType):
+        return _class_and_writer(hint.__supertype__)
     if origin is list and inner:
         item = _writer_of(inner[0])
         return list, lambda value: _array([_at(number, item, one) for number, one in enumerate(value)])
     if origin is dict and inner:
         key, item = map(_writer_of, inner)
         return dict, lambda value: _map([(key(name), _at(name, item, one)) for name, one in value.items()])
-    return hint, _WRITERS.get(hint, encode)
+    return hint, _WRITERS.get(hint, _encode)
 
 
 # Reading.
@@ -294,6 +316,12 @@ def decoder(kind: Any) -> Read:
         return _read_union(inner)
     if (origin or kind) in (list, tuple, set, frozenset) and inner[1:] in ((), (...,)):
         return _read_items(origin or kind, decoder(inner[0]) if inner else decoder(Any))
+    if origin is tuple:
+        return _read_tuple([decoder(one) for one in inner])
+    if isinstance(kind, typing.NewType):
+        return decoder(kind.__supertype__)
+    if origin is typing.Literal:
+        return _read_literal(inner)
     if origin is dict or kind is dict:
         return _read_dict(*(map(decoder, inner) if inner else (decoder(Any), decoder(Any))))
     if isinstance(kind, type) and issubclass(kind, Case):
@@ -372,6 +400,25 @@ def _read_items(make: Callable[[Any], Any], read: Read) -> Read:
     return items
 
 
+def _read_tuple(readers: list[Read]) -> Read:
+    def items(value: Any) -> Any:
+        if not isinstance(value, list | tuple) or len(value) != len(readers):
+            raise Misfit(f"expected an array of {len(readers)}, found {shown(value)}")
+        return tuple(_at(number, read, item) for number, (read, item) in enumerate(zip(readers, value, strict=True)))
+
+    return items
+
+
+def _read_literal(literals: tuple[Any, ...]) -> Read:
+    def read(value: Any) -> Any:
+        for one in literals:
+            if type(value) is type(one) and value == one:
+                return one
+        raise Misfit(f"expected one of {', '.join(map(repr, literals))}, found {shown(value)}")
+
+    return read
+
+
 def _read_dict(key: Read, read: Read) -> Read:
     def pairs(value: Any) -> Any:
         if not isinstance(value, Mapping):
@@ -420,7 +467,7 @@ def _read_fields(kind: type) -> Read:
 
     _READERS[kind] = read
     try:
-        hints = typing.get_type_hints(kind, include_extras=True)
+        hints = _hints(kind)
         for field in dataclasses.fields(kind):
             hint = hints[field.name]
             fields.append((key_of(field), field.name, decoder(hint), _has_default(field), type(None) in _members(hint)))
