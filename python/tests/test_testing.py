@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import os
 from collections.abc import AsyncIterator, Iterator
@@ -161,6 +162,47 @@ def test_a_body_that_cannot_be_registered_is_an_error_at_once() -> None:
 
     with pytest.raises(Configuration, match="the effect 'y': <class 'complex'> cannot be read"):
         worker.effect("y")(opaque)
+
+
+def test_a_body_is_a_function() -> None:
+    with pytest.raises(Configuration, match="the body of 'x' is functools.partial.*; give a function, such as async def x"):
+        Worker("orders").effect("x")(functools.partial(ship, me=None))
+
+
+def test_only_the_type_of_the_request_has_to_be_known() -> None:
+    async def one(order: Order, me: Nowhere) -> Nowhere: ...  # type: ignore[name-defined]  # noqa: F821
+    async def two(order: Nowhere) -> None: ...  # type: ignore[name-defined]  # noqa: F821
+
+    worker = Worker("orders")
+    worker.effect("one")(one)
+    with pytest.raises(Configuration, match="the effect 'two': the type of order, 'Nowhere', is not known: name 'Nowhere' is not"):
+        worker.effect("two")(two)
+
+
+def test_a_plain_body_that_returns_a_coroutine_is_told_to_await_it() -> None:
+    async def body(order: Order) -> None: ...
+
+    def wrapper(order: Order) -> Any:
+        return body(order)
+
+    assert "await it in an async def" in str(run(wrapper, ORDER).error)
+
+
+def test_what_a_body_in_a_thread_cannot_do_says_so() -> None:
+    def follow(order: Order, me: BlockingEffect) -> None:
+        me.requests()
+
+    def note(order: Order, me: BlockingEffect) -> None:
+        text: Any = 5
+        me.progress(0.5, text)
+
+    async def note_too(order: Order, me: Effect) -> None:
+        text: Any = 5
+        me.progress(0.5, text)
+
+    assert str(run(follow, ORDER).error) == "me.requests() is for async bodies; in a thread, me.request is the newest one"
+    assert str(run(note, ORDER).error) == "text is 5; give a text"
+    assert str(run(note_too, ORDER).error) == "text is 5; give a text"
 
 
 def in_a_process(booking: Booking) -> Booked:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from . import address, keys, machine, wire
 from .deltas import Fold, Plain
-from .errors import Ended, LoopError, Misfit, NotAdmitted, Refused, Unanswered, is_number, require
+from .errors import Ended, LoopError, Misfit, NotAdmitted, Refused, Unanswered, is_number, require, require_loop
 from .node import News, Node, refusal
 from .observer import Observer, Position
 from .options import Options
@@ -130,7 +130,8 @@ class Client(Node):
         stop_limit: float = 5.0,
     ) -> None:
         given = Options.of_environment()
-        options = Options(reducer or given.reducer, stop_limit=stop_limit, connect_timeout=connect_timeout)
+        require_loop(loop, schema)
+        options = Options(reducer or given.reducer, name=name, stop_limit=stop_limit, connect_timeout=connect_timeout)
         super().__init__(
             machine.Configuration(loop, address.parse(options.reducer), schema, name=name or "python"),
             keys.load(key or given.key, reducer_key or given.reducer_key),

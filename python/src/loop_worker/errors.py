@@ -112,6 +112,18 @@ def is_number(value: Any, least: float, most: float = float("inf")) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool) and least <= float(value) <= most
 
 
+def is_text(value: object) -> bool:
+    """Whether a value is a text that can be sent."""
+    return isinstance(value, str) and not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+def require_loop(loop: object, schema: object) -> None:
+    """Raises `Configuration` for a name of a loop, or a number of a schema, that is none."""
+    require(is_text(loop), "the name of the loop", loop, 'a name, such as "orders"')
+    is_schema = isinstance(schema, int) and not isinstance(schema, bool) and 0 <= schema < 1 << 64
+    require(is_schema, "schema", schema, "a whole number of 64 bits, from 0 on")
+
+
 def shown(value: object) -> str:
     """A value in an error, shortened."""
     text = repr(value)

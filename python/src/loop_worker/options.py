@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from . import address
-from .errors import Configuration, is_number, require
+from .errors import Configuration, is_number, is_text, require
 from .health import Place
 
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
@@ -61,7 +61,9 @@ class Options:
         address.parse(self.reducer)
         is_count = isinstance(self.capacity, int) and is_number(self.capacity, 1, 65_536)
         require(is_count, "capacity", self.capacity, "a number from 1 to 65536")
-        require(not isinstance(self.groups, str), "groups", self.groups, "a list of names")
+        are_names = isinstance(self.groups, Sequence) and not isinstance(self.groups, str) and all(map(is_text, self.groups))
+        require(are_names, "groups", self.groups, "a list of names")
+        require(is_text(self.name), "name", self.name, "a text")
         require(is_number(self.stop_limit, 0), "stop_limit", self.stop_limit, "seconds from 0 on")
         is_time = self.connect_timeout is None or is_number(self.connect_timeout, 0)
         require(is_time, "connect_timeout", self.connect_timeout, "seconds from 0 on, or None")

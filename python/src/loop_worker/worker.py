@@ -15,11 +15,25 @@ import traceback
 import typing
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from types import FrameType
+from types import FrameType, SimpleNamespace
 from typing import Any, TypeVar
 
 from . import address, keys, machine, wire
-from .errors import Cancelled, Configuration, Ended, Fail, LoopError, Misfit, Refusal, Refused, Retry, require
+from .errors import (
+    Cancelled,
+    Configuration,
+    Ended,
+    Fail,
+    LoopError,
+    Misfit,
+    Refusal,
+    Refused,
+    Retry,
+    is_text,
+    require,
+    require_loop,
+    shown,
+)
 from .health import Figures, Health, Place
 from .node import News, Node
 from .options import Options
@@ -94,7 +108,7 @@ class Effect:
 
     def progress(self, fraction: float, text: str = "") -> None:
         """Says for people how far the body has come, from 0 to 1. The newest report leaves with the next heartbeat."""
-        _check_fraction(fraction)
+        _check_progress(fraction, text)
         self._outbox.report(self.held, fraction, text)
 
     def check(self) -> None:
@@ -137,7 +151,8 @@ class Effect:
             self._calls.discard(task)
 
 
-def _check_fraction(fraction: object) -> None:
+def _check_progress(fraction: object, text: object) -> None:
+    require(isinstance(text, str), "text", text, "a text")
     require(isinstance(fraction, numbers.Real), "fraction", fraction, "a number from 0 to 1")
 
 
@@ -176,8 +191,12 @@ class BlockingEffect:
 
     def progress(self, fraction: float, text: str = "") -> None:
         """See `Effect.progress`."""
-        _check_fraction(fraction)
+        _check_progress(fraction, text)
         self._loop.call_soon_threadsafe(self._effect.progress, fraction, text)
+
+    def requests(self) -> typing.NoReturn:
+        """Is for async bodies."""
+        raise Configuration("me.requests() is for async bodies; in a thread, me.request is the newest one")
 
     def check(self) -> None:
         """Raises `Cancelled` if the effect is not wanted any more."""
@@ -198,13 +217,15 @@ class Registered:
     def __init__(self, name: str, group: str, body: Body, pool: Executor | None) -> None:
         self.name, self.group, self.pool = name, group, pool
         self.body = body
+        is_function = inspect.isroutine(body)
+        require(is_function, f"the body of {name!r}", body, f"a function, such as async def {name}(request, me)")
         parameters = list(inspect.signature(body).parameters.values())
         if not 1 <= len(parameters) <= 2:
             raise Configuration(
                 f"the effect {name!r}: a body takes the request, and may take `me`: def {body.__name__}(request, me)"
             )
         self.takes_me = len(parameters) == 2
-        hint = typing.get_type_hints(body, include_extras=True).get(parameters[0].name, Any)
+        hint = _hint(name, body, parameters[0])
         try:
             self.read = decoder(hint)
         except Misfit as error:
@@ -215,6 +236,20 @@ class Registered:
             raise Configuration(f"the effect {name!r}: an async def runs on the event loop; a pool is for a plain def")
         if isinstance(pool, ProcessPoolExecutor) and self.takes_me:
             raise Configuration(f"the effect {name!r}: a body in another process has no `me`; let it take the request alone")
+
+
+def _hint(name: str, body: Body, parameter: inspect.Parameter) -> Any:
+    """The type of a body's request. The other types need not be known when the program runs."""
+    if parameter.annotation is parameter.empty:
+        return Any
+    alone = SimpleNamespace(__annotations__={parameter.name: parameter.annotation})
+    try:
+        names = getattr(inspect.unwrap(body), "__globals__", {})
+        return typing.get_type_hints(alone, names, include_extras=True)[parameter.name]
+    except Exception as error:
+        raise Configuration(
+            f"the effect {name!r}: the type of {parameter.name}, {shown(parameter.annotation)}, is not known: {error}"
+        ) from None
 
 
 class Worker:
@@ -232,7 +267,8 @@ class Worker:
     """
 
     def __init__(self, loop: str, *, schema: int = 0) -> None:
-        require(isinstance(loop, str) and loop != "", "the name of the loop", loop, 'a name, such as "orders"')
+        require(loop != "", "the name of the loop", loop, 'a name, such as "orders"')
+        require_loop(loop, schema)
         self.loop, self.schema = loop, schema
         self.effects: dict[str, Registered] = {}
         self._middleware: list[Middleware] = []
@@ -251,7 +287,9 @@ class Worker:
         A body that raises has failed: `Retry(after=…)`, `Fail`, or any other error.
         """
 
-        require(isinstance(name, str), "the name of the feedback", name, 'a name: @worker.effect("ship")')
+        require(is_text(name), "the name of the feedback", name, 'a name: @worker.effect("ship")')
+        require(is_text(group), "group", group, "the name of a group")
+        require(pool is None or isinstance(pool, Executor), "pool", pool, "an Executor, or None for threads")
 
         def register(body: F) -> F:
             if name in self.effects:
@@ -625,6 +663,9 @@ def _plain(body: Body, arguments: tuple[Any, ...], me: BlockingEffect | None) ->
     """Runs a plain body in a thread, or without `me` in another process. A generator's events leave as it yields them."""
     try:
         result = body(*arguments)
+        if inspect.iscoroutine(result):
+            result.close()
+            raise TypeError(f"the body, a plain def, has returned a coroutine of {result.__name__}: await it in an async def")
         if me is None or not isinstance(result, Iterator):
             return result
         for event in result:
