@@ -89,19 +89,41 @@ def test_a_group_that_is_not_there_is_answered_with_those_that_are() -> None:
     assert "no case or group nope; its groups are deltas, follow, section;" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ([], "give a mode"),
+        (["worker"], "--exec is missing"),
+        (["worker", "--exec", "no-such-program"], "there is no program"),
+        (["worker", "--jobs", "0"], "--jobs is 0"),
+        (["nothing"], "invalid choice"),
+    ],
+)
+def test_wrong_usage_has_the_exit_code_64(words: list[str], why: str) -> None:
+    done = subprocess.run([sys.executable, "-m", "loop_conform", *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 64
+    assert why in done.stderr
+
+
 def test_what_came_is_folded_and_what_differs_is_shown_with_its_place() -> None:
     play = Play({"steps": []}, "worker", "", zmq.Context.instance())
     end = Reducer(play.context)
     play.ends["a"] = end
     wrong = {"effect": "0.1.0", "attempt": "1.2", "more": [1] * 500}
     end.note("Claim", {"session": 9, "epoch": "1/7", "claims": [wrong]}, "control")
+    for number in (5, 6):
+        end.send("Commands", {"number": number, "commands": []}, {"header": {"session": 8}})
     for _ in range(10):
         end.note("AssignmentsWanted", {"session": 9}, "control")
+        end.send("Tick", {}, {})
     with pytest.raises(Failed) as failure:
         play.do_expect({"expect": "Claim", "with": {"claims": [{"attempt": "1.1"}]}, "within": 0})
     end.close()
     lines = str(failure.value).splitlines()
     assert "came a: AssignmentsWanted {'session': 9} (10 times)" in lines
+    ways = [line.partition(" {")[0] for line in lines if ": " in line and line.split()[0] in ("came", "sent")]
+    assert ways == ["came a: Claim", "sent a: Commands", "sent a: Commands", "came a: AssignmentsWanted", "sent a: Tick"]
+    assert "sent a: Commands {'number': 5, 'commands': [], 'header': {'session': 8}}" in lines
     assert lines[-1].startswith("no such Claim, at claims.0.attempt, expected '1.1', came '1.2': {'session'")
     assert lines[-1].endswith("1]}]}")
 

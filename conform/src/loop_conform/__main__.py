@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import zmq
 
@@ -31,8 +31,16 @@ def cases() -> list[dict[str, Any]]:
     return found
 
 
+class Parser(argparse.ArgumentParser):
+    """Wrong usage has the exit code 64, as for the programs of this project."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(64, f"{self.prog}: {message}\n")
+
+
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="loop-conform", description=__doc__)
+    parser = Parser(prog="loop-conform", description=__doc__)
     parser.add_argument("--list", action="store_true", help="print the cases of all modes, and end")
     commands = parser.add_subparsers(dest="mode")
     texts = {

@@ -74,6 +74,8 @@ class End:
         self.context = context
         self.sockets: dict[str, zmq.Socket[bytes]] = {}
         self.heard: list[Heard] = []
+        self.record: list[tuple[str, Heard]] = []
+        """What came and what was sent, in order, for reports."""
         self.read: dict[str, int] = {}
         """The index of the newest message that a case has expected: by name, and by socket."""
         self.loop = wire.loop_id(LOOP)
@@ -83,7 +85,12 @@ class End:
     def note(self, name: str, fields: dict[str, Any], socket: str) -> Heard:
         one = Heard(name, fields, socket, len(self.heard))
         self.heard.append(one)
+        self.record.append(("came", one))
         return one
+
+    def note_sent(self, name: str, fields: dict[str, Any], step: dict[str, Any]) -> None:
+        more = {word: step[word] for word in ("header", "cut", "patch", "trailing") if step.get(word)}
+        self.record.append(("sent", Heard(name, fields | more, "", -1)))
 
     def take(self, name: str, pattern: Any, is_next: bool = False) -> Heard | None:
         """The first message of a name that fits, behind those that were taken."""
@@ -210,6 +217,7 @@ class Reducer(End):
         epoch, data = self.answers.get(verb, ("", b""))
         asked = forms.plain(message.epoch) if verb == ANSWERED_BY["Claim"] else epoch
         if epoch == self.epoch == asked:
+            self.note_sent(f"the answer to {name} again", {}, {})
             self.put(verb, data, {})
 
     def receive_batch(self, loop: int, batch: Any) -> None:
@@ -271,6 +279,7 @@ class Reducer(End):
     def send(self, name: str, fields: dict[str, Any], step: dict[str, Any]) -> None:
         kind = forms.MESSAGES[name]
         whole = self.given(name) | fields
+        self.note_sent(name, whole, step)
         header = {"history": self.history, "epoch": self.epoch, "session": self.session} | step.get("header", {})
         if name in ("Introduction", "Busy", "Refused", "Status") and "session" not in step.get("header", {}):
             header["session"] = 0
@@ -430,6 +439,7 @@ class Peer(End):
     def send(self, name: str, fields: dict[str, Any], step: dict[str, Any]) -> None:
         loop = wire.loop_id(step["loop"]) if "loop" in step else self.loop
         whole = self.given(name) | fields
+        self.note_sent(name, whole, step)
         if name == "Batch":
             body = forms.made(wire.Batch, whole)
             if "first" not in fields and not step.get("aside"):

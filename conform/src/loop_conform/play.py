@@ -25,6 +25,8 @@ from .ends import FINGERPRINT, FOLLOWED, OF_AN_EPOCH, End, Peer, Reducer
 WITHIN, NOTHING_FOR = 15_000, 500
 """Milliseconds that an expected message may take, and for which an unexpected one is waited for, if a case says nothing else."""
 
+SHOWN = 20
+"""How many messages that came or were sent a report shows, for each end."""
 DIFFERING = 3
 """How many messages of the expected kind, that are not as expected, are shown as a whole."""
 AFTER_THE_END = 1.0
@@ -223,15 +225,16 @@ class Play:
             self.turn()
 
     def came(self) -> str:
-        """What was heard last, for people."""
+        """What was heard and sent last, for people."""
         lines = []
         for name, end in self.ends.items():
-            newest = {one.name: one.index for one in end.heard if one.name in NOISE}
-            shown = [one for one in end.heard if newest.get(one.name, one.index) == one.index]
+            newest = {(way, one.name): at for at, (way, one) in enumerate(end.record) if one.name in NOISE}
             counts: dict[str, int] = {}
-            for text in map(str, shown):
-                counts[text] = counts.pop(text, 0) + 1
-            lines += [f"came {name}: {text}" + f" ({count} times)" * (count > 1) for text, count in list(counts.items())[-12:]]
+            for at, (way, one) in enumerate(end.record):
+                if newest.get((way, one.name), at) == at:
+                    text = f"{way} {name}: {one}"
+                    counts[text] = counts.pop(text, 0) + 1
+            lines += [text + f" ({count} times)" * (count > 1) for text, count in list(counts.items())[-SHOWN:]]
         if self.program:
             code = self.program.process.poll()
             state = "runs" if code is None else f"has ended with {code}"
@@ -297,6 +300,7 @@ class Play:
 
     def do_raw(self, step: dict[str, Any]) -> None:
         end, data = self.end_of(step), bytes.fromhex(step["raw"])
+        end.note_sent("bytes", {"hex": step["raw"]}, step)
         if isinstance(end, Reducer):
             end.put(0, data, {"over": step["over"]})
         else:
