@@ -17,6 +17,7 @@ import pytest
 from conftest import Booked, Booking, Deposit, Work, all_booked, clerk, client, options
 
 from loop_worker import BlockingEffect, Case, Configuration, Effect, Fail, LoopError, Misfit, Retry, Worker
+from loop_worker.pytest_plugin import StartReducer
 from loop_worker.testing import Reducer, run
 from loop_worker.worker import Call
 
@@ -164,9 +165,14 @@ def test_a_body_that_cannot_be_registered_is_an_error_at_once() -> None:
         worker.effect("y")(opaque)
 
 
+def test_a_program_that_is_not_there_is_named_with_what_to_do(start_reducer: StartReducer) -> None:
+    with pytest.raises(LoopError, match="no-such-reducer cannot be started: .*; build it .*, and put its folder into PATH"):
+        start_reducer("no-such-reducer", "ledger")
+
+
 def test_a_body_is_a_function() -> None:
     with pytest.raises(Configuration, match="the body of 'x' is functools.partial.*; give a function, such as async def x"):
-        Worker("orders").effect("x")(functools.partial(ship, me=None))
+        Worker("orders").effect("x")(functools.partial(ship))
 
 
 def test_only_the_type_of_the_request_has_to_be_known() -> None:

@@ -138,7 +138,7 @@ class Reducer:
     ) -> None:
         """`command` is the program with its arguments, without `--bind`, and without `--journal` if that is to be in the folder.
 
-        Waits until it has said `until`. Raises `LoopError` if it ends before, or takes longer than 20 s.
+        Waits until it has said `until`. Raises `LoopError` if it is not there, ends before, or takes longer than 20 s.
         """
         self.folder = folder
         self.address = address or f"ipc://{folder}/reducer"
@@ -152,7 +152,11 @@ class Reducer:
     def start(self) -> None:
         """Starts it, or starts it again from its journal, and waits until it has said something."""
         with self.log_path.open("wb") as log:
-            self.process = subprocess.Popen(self._command, stdout=log, stderr=log)
+            try:
+                self.process = subprocess.Popen(self._command, stdout=log, stderr=log)
+            except OSError as error:
+                how = "build it (swift build, or make build for loop-reducer), and put its folder into PATH"
+                raise LoopError(f"{self._command[0]} cannot be started: {error.strerror}; {how}") from None
         end = time.monotonic() + 20
         while self._until not in self.log:
             if self.process.poll() is not None or time.monotonic() > end:
