@@ -173,6 +173,8 @@ def test_a_program_that_is_not_there_is_named_with_what_to_do(start_reducer: Sta
 def test_a_body_is_a_function() -> None:
     with pytest.raises(Configuration, match="the body of 'x' is functools.partial.*; give a function, such as async def x"):
         Worker("orders").effect("x")(functools.partial(ship))
+    with pytest.raises(Configuration, match="the body of 'x' is <class .*; give a function"):
+        Worker("orders").effect("x")(Order)
 
 
 def test_only_the_type_of_the_request_has_to_be_known() -> None:

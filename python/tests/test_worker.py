@@ -587,7 +587,7 @@ def test_a_worker_says_that_it_has_joined_and_which_bodies_are_of_another_group(
             await until(lambda: "group" in caplog.text)
 
     asyncio.run(main())
-    assert f"worker w1: has joined the reducer at {ledger.address}, and runs effects of book" in caplog.text
+    assert f"worker w1: has joined the reducer at {ledger.address}, with bodies for book" in caplog.text
     assert "the effect 'book' is in the group 'default' of the loop, and its body is in 'warehouse'" in caplog.text
 
 

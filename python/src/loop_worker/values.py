@@ -470,7 +470,11 @@ def _read_fields(kind: type) -> Read:
         hints = _hints(kind)
         for field in dataclasses.fields(kind):
             hint = hints[field.name]
-            fields.append((key_of(field), field.name, decoder(hint), _has_default(field), type(None) in _members(hint)))
+            try:
+                reader = decoder(hint)
+            except Misfit as error:
+                raise Misfit(f"{kind.__name__}.{field.name}: {error}") from None
+            fields.append((key_of(field), field.name, reader, _has_default(field), type(None) in _members(hint)))
     except BaseException:
         # What was made of it meanwhile is of no use.
         del _READERS[kind]

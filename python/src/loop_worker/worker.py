@@ -217,7 +217,7 @@ class Registered:
     def __init__(self, name: str, group: str, body: Body, pool: Executor | None) -> None:
         self.name, self.group, self.pool = name, group, pool
         self.body = body
-        is_function = inspect.isroutine(body)
+        is_function = callable(body) and hasattr(body, "__name__") and not isinstance(body, type)
         require(is_function, f"the body of {name!r}", body, f"a function, such as async def {name}(request, me)")
         parameters = list(inspect.signature(body).parameters.values())
         if not 1 <= len(parameters) <= 2:
@@ -468,7 +468,7 @@ class RunningWorker(Node):
     def _admitted(self, feedbacks: list[str]) -> None:
         self._feedbacks = [self._bodies.get(name) for name in feedbacks]
         names = ", ".join(name for name in feedbacks if name in self._bodies) or "no feedback"
-        _LOG.info("%s: has joined the reducer at %s, and runs effects of %s", self.title, self.machine.place, names)
+        _LOG.info("%s: has joined the reducer at %s, with bodies for %s", self.title, self.machine.place, names)
         if not self._has_asked:
             self._has_asked = True
             self.tell(wire.status_wanted(self.machine.loop))
@@ -577,7 +577,7 @@ class RunningWorker(Node):
             self.give_up(LoopError(f"the pool of the effect {me.feedback!r} is broken, start the worker again: {text}"))
 
     def _may_say(self) -> bool:
-        """Whether one more failure may be logged in this second. The others are counted."""
+        """Whether one more failure may be logged in this second. The next line says how many were not."""
         now = time.monotonic()
         if now - self._said_since >= _SECOND:
             more = self._said_count - _FAILURES_A_SECOND
