@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import zmq
 
 from loop_conform import forms
 from loop_conform.__main__ import MODES, cases
-from loop_conform.ends import Reducer
+from loop_conform.ends import WAY_IN, Peer, Reducer
 from loop_conform.play import STEPS, Failed, Play
 
 ROOT = Path(__file__).parents[2]
@@ -126,6 +127,40 @@ def test_what_came_is_folded_and_what_differs_is_shown_with_its_place() -> None:
     assert "sent a: Commands {'number': 5, 'commands': [], 'header': {'session': 8}}" in lines
     assert lines[-1].startswith("no such Claim, at claims.0.attempt, expected '1.1', came '1.2': {'session'")
     assert lines[-1].endswith("1]}]}")
+
+
+@pytest.mark.parametrize("busy_to", ["Hello", "Join"])
+def test_a_peer_of_the_kit_asks_again_after_the_pause_of_a_reducer_that_is_busy(busy_to: str) -> None:
+    context: zmq.Context[Any] = zmq.Context.instance()
+    reducer = Reducer(context)
+    peer = Peer(context, reducer.address)
+    asked: list[float] = []
+
+    def wait(condition: Callable[[], Any], _: str) -> Any:
+        limit = time.monotonic() + 5
+        while time.monotonic() < limit:
+            if found := condition():
+                return found
+            zmq.select([*reducer.sockets.values(), *peer.sockets.values()], [], [], 0.02)
+            peer.turn()
+            reducer.turn()
+            for name, answer in WAY_IN.items():
+                if not reducer.take(name, {}):
+                    continue
+                if name == busy_to:
+                    asked.append(time.monotonic())
+                if name == busy_to and len(asked) == 1:
+                    to = {"verb": forms.MESSAGES[name].verb, "id": 0}
+                    reducer.send("Busy", {"to": to, "milliseconds": 400}, {})
+                else:
+                    reducer.send(answer, {}, {})
+        raise AssertionError(f"not admitted; {busy_to} was said at {asked}")
+
+    peer.admit("serve", wait)
+    reducer.close()
+    peer.close()
+    assert len(asked) >= 2
+    assert asked[1] - asked[0] >= 0.39
 
 
 @pytest.mark.parametrize(

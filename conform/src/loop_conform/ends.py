@@ -5,6 +5,7 @@ An end does by itself only what keeps the other side alive: ticks, or heartbeats
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import time
@@ -455,8 +456,8 @@ class Peer(End):
     def admit(self, until: str, wait: Callable[[Callable[[], Any], str], Any]) -> None:
         if until == "hello":
             return
-        self.send("Hello", {}, {})
-        introduction = wait(lambda: self.take("Introduction", {}), "an Introduction")
+        # An introduction that came twice could be one of an older epoch. The first hello waits in its socket for a reducer.
+        introduction = self.repeat("Hello", "Introduction", {}, wait, every=math.inf)
         if until == "join":
             return
         # An earlier acceptance may have come again.
@@ -470,15 +471,22 @@ class Peer(End):
         self.repeat("Claim", "Assignments", {}, wait)
         self.settings["beating"] = True
 
-    def repeat(self, name: str, answer: str, pattern: dict[str, Any], wait: Callable[[Callable[[], Any], str], Any]) -> None:
-        """Says something each 200 ms until it is answered."""
+    def repeat(
+        self, name: str, answer: str, pattern: dict[str, Any], wait: Callable[[Callable[[], Any], str], Any], every: float = 0.2
+    ) -> Heard:
+        """Says something until it is answered: each so many seconds, and after the pause of a reducer that is busy."""
         due = 0.0
+        question = {"to": {"verb": forms.MESSAGES[name].verb}}
 
-        def is_answered() -> Heard | None:
+        def answered() -> Heard | None:
             nonlocal due
+            if busy := self.take("Busy", question):
+                due = time.monotonic() + busy.fields["milliseconds"] / 1000
             if time.monotonic() >= due:
-                due = time.monotonic() + 0.2
+                due = time.monotonic() + every
                 self.send(name, {}, {})
             return self.take(answer, pattern)
 
-        wait(is_answered, f"the answer to {name}: {answer}")
+        found = wait(answered, f"the answer to {name}: {answer}")
+        assert isinstance(found, Heard)
+        return found
