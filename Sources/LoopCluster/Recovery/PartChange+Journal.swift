@@ -65,9 +65,9 @@ package struct PartChanges {
 
     /// The newest changes from one state to another, the newest first.
     /// - Returns: also whether there are older ones between the two.
-    private static func changes(
+    private static func changes<Definition: LoopDefinition>(
         of part: StateSelection, from start: Seq, before end: Seq, max countMax: Int, _ journal: any Journal,
-        _ definition: some LoopDefinition, _ coder: any ValueCoder
+        _ definition: Definition, _ coder: any ValueCoder
     ) throws -> (changes: [PartChange], isCut: Bool) {
         var recovery = try Recovery(showing: start, of: journal, definition, coder: coder)
         func value() throws -> [UInt8] {
@@ -81,23 +81,29 @@ package struct PartChanges {
         var found: [(event: EventRecord, position: UInt64, value: [UInt8])] = []
         var isCut = false
         var last = try value()
-        try journal.forEachRecord(after: recovery.journaled.position) { record in
-            guard case .event(let event) = record else {
-                try recovery.apply(DecodedPage(records: [record]), nil)
-                return true
+        /// - Returns: whether the next page may have records before the end.
+        func compareNextPage() throws -> Bool {
+            let records = try journal.records(after: recovery.journaled.position, bytesMax: Recovery.pageBytes)
+            let page = DecodedPage(decoding: records, as: Definition.Event.self, coder: coder)
+            for index in page.records.indices {
+                guard case .event(let event) = page.records[index] else {
+                    try recovery.apply(page, at: index)
+                    continue
+                }
+                guard event.seq < end else { return false }
+                try recovery.apply(page, at: index)
+                let next = try value()
+                guard next != last else { continue }
+                last = next
+                found.append((event, recovery.journaled.position, next))
+                if found.count >= 2 * countMax {
+                    found.removeFirst(found.count - countMax)
+                    isCut = true
+                }
             }
-            guard event.seq < end else { return false }
-            try recovery.apply(DecodedPage(records: [record]), nil)
-            let next = try value()
-            guard next != last else { return true }
-            last = next
-            found.append((event, recovery.journaled.position, next))
-            if found.count >= 2 * countMax {
-                found.removeFirst(found.count - countMax)
-                isCut = true
-            }
-            return true
+            return !records.isEmpty
         }
+        while try compareNextPage() {}
         let changes = found.suffix(countMax).reversed().map { change in
             PartChange(
                 event: HistoryRecord(.event(change.event), position: change.position, seq: change.event.seq),

@@ -23,7 +23,7 @@ package struct Recovery {
     package private(set) var notes: [String] = []
 
     /// How many bytes of the journal are in memory at a time.
-    private static var pageBytes: Int { 4 << 20 }
+    static var pageBytes: Int { 4 << 20 }
 
     /// - Parameters:
     ///   - definition: the loop to recover.
@@ -104,6 +104,12 @@ package struct Recovery {
         _ = try journaled.replay(page, nil, isStopped, &recordsCount)
     }
 
+    /// Applies one record of a page, which is the next one.
+    mutating func apply(_ page: DecodedPage, at index: Int) throws(RecoveryError) {
+        recordsCount += 1
+        try journaled.replay(page, at: index)
+    }
+
     /// - Returns: whether the journal continues a warm state.
     private mutating func goOn(from warm: WarmState?, _ journal: any Journal) throws(JournalError) -> Bool {
         guard let warm else { return false }
@@ -167,24 +173,32 @@ extension JournaledState {
     fileprivate mutating func replay(
         _ page: DecodedPage, _ limit: Seq?, _ isStopped: (() -> Bool)?, _ recordsCount: inout UInt64
     ) throws(RecoveryError) -> Bool {
-        let (note, decoded) = (note, page.events)
+        let note = note
         for index in page.records.indices {
-            let record = page.records[index]
             if let isStopped, isStopped() { throw .stopped }
-            guard Self.beginReplay(of: record, at: position + 1, limit, note, &recordsCount) else { return false }
-            do {
-                // The definition migrates events of another schema.
-                if let decoded, let place = decoded.place(of: index), journaledDefinition?.schema == loop.schema {
-                    try decoded.lend(place) { _ = try apply(record, decoded: $0) }
-                } else {
-                    try apply(record)
-                }
-            } catch {
-                throw RecoveryError(error, after: seq, at: position)
+            guard Self.beginReplay(of: page.records[index], at: position + 1, limit, note, &recordsCount) else {
+                return false
             }
+            try replay(page, at: index)
             note?.leave()
         }
         return true
+    }
+
+    /// Applies one record of a page.
+    fileprivate mutating func replay(_ page: DecodedPage, at index: Int) throws(RecoveryError) {
+        let record = page.records[index]
+        do {
+            // The definition migrates events of another schema.
+            let isOfThisSchema = journaledDefinition?.schema == loop.schema
+            if isOfThisSchema, let decoded = page.events, let place = decoded.place(of: index) {
+                try decoded.lend(place) { _ = try apply(record, decoded: $0) }
+            } else {
+                try apply(record)
+            }
+        } catch {
+            throw RecoveryError(error, after: seq, at: position)
+        }
     }
 
     /// - Returns: whether the record is to be applied.
