@@ -1,7 +1,7 @@
 import Glibc
 package import Linux
 import LoopCollections
-import LoopCore
+package import LoopCore
 import ZMQ
 
 /// Reads signals on a thread of its own and passes them on, until it is stopped.
@@ -39,15 +39,17 @@ package final class SignalThread: Sendable {
 
 /// Tells a second request to end from a repetition of the first: `timeout` sends its signal to its child, and then to the group of
 /// processes that the child is in.
-struct StopSignals {
-    enum Meaning { case first, same, later }
+package struct StopSignals: Sendable {
+    package enum Meaning: Sendable { case first, same, later }
 
     private var firstAt: MonotonicTime?
 
     /// How long signals belong to the first one.
     static var window: Duration { .milliseconds(500) }
 
-    mutating func take(at now: MonotonicTime) -> Meaning {
+    package init() {}
+
+    package mutating func take(at now: MonotonicTime) -> Meaning {
         guard let firstAt else {
             firstAt = now
             return .first

@@ -7,8 +7,11 @@ import Testing
 @testable import LoopCommands
 
 /// `up` with scripts in the place of its programs: what they do is known, and quick.
-@Suite(.timeLimit(.minutes(5))) struct `A run of up` {
-    private func run(reducer: String, worker: String, workers: Int = 2) async throws -> (code: Int32, left: [String]) {
+/// One run after another, because a process watches signals for one of them.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `A run of up` {
+    private func run(
+        reducer: String, worker: String, workers: Int = 2, stoppedBy signal: Int32 = SIGHUP
+    ) async throws -> (code: Int32, left: [String]) {
         let temporary = TestFolder()
         let folder = temporary.path
         for (name, script) in [("reducer", reducer), ("worker", worker)] {
@@ -19,7 +22,7 @@ import Testing
             "\(folder)/reducer", "--worker-exe", "\(folder)/worker",
         ])
         let plan = try UpPlan(request, claimed: nil, folder: folder)
-        let signals = try SignalPipe([SIGHUP], restores: false)
+        let signals = try SignalPipe([signal], restores: false)
         let code = await UpRun(plan, console: Console(isQuiet: true)).run(signals, saying: nil)
         return (code, try running(temporary.path))
     }
@@ -74,6 +77,16 @@ import Testing
         let once = "if [ -e $0.once ]; then exit 1; fi; touch $0.once; kill -9 $$"
         let (code, left) = try await run(reducer: once, worker: "exec sleep 1000")
         #expect(code == 1)
+        #expect(left == [])
+    }
+
+    @Test func `ends in order by a signal that comes twice, as timeout sends it`() async throws {
+        let ready = "$(dirname $0)/ready"
+        let reducer = "until [ -e \(ready) ]; do sleep 0.01; done; kill -USR2 $PPID; sleep 0.1; kill -USR2 $PPID"
+        let worker = "trap 'sleep 0.3; exit 0' TERM; touch \(ready); while :; do sleep 0.01; done"
+        let (code, left) = try await run(
+            reducer: reducer + "; exec sleep 1000", worker: worker, workers: 1, stoppedBy: SIGUSR2)
+        #expect(code == 0)
         #expect(left == [])
     }
 }

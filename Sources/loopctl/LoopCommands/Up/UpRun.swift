@@ -24,6 +24,7 @@ struct UpRun {
     private var complaints: Complaints
     private var children: [ProcessGroup.Member: ChildProcess] = [:]
     private var isStopped = false
+    private var stopSignals = StopSignals()
     private var armed: MonotonicTime?
     private let mail: AsyncStream<Mail>
     private let post: AsyncStream<Mail>.Continuation
@@ -97,6 +98,7 @@ struct UpRun {
             children[member] = nil
             return processes.exited(member, exit, at: now)
         case .signal:
+            guard stopSignals.take(at: now) != .same else { return [] }
             isStopped = true
             return processes.stop(at: now)
         case .due:
