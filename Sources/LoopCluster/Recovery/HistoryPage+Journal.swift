@@ -49,7 +49,8 @@ extension HistoryPage {
 extension HistoryPage {
     /// The position before the first record to read. What comes before the first event is shown with it, unless it was trimmed.
     private static func begin(_ journal: any Journal, _ from: Seq, _ through: Seq?) throws(JournalError) -> UInt64 {
-        if let first = try journal.firstSeq(), from < first, from > Seq(1) || (through ?? first) < first {
+        let first = try journal.firstSeq() ?? Seq(1)
+        if first > Seq(1), from < first, from > Seq(1) || (through ?? first) < first {
             throw JournalError(
                 .trimmed, operation: "show the records from seq \(from) on",
                 reason: "the events before seq \(first) were trimmed", remedy: "begin with seq \(first)")

@@ -86,6 +86,17 @@ private func conversation() throws -> (rows: FollowedRows, bench: ReducerBench, 
         #expect(all == plain.reversed())
     }
 
+    @Test func `has the records before the first event where that is asked for, unless they were trimmed`() throws {
+        let (rows, _, _) = try conversation()
+        let first = try HistoryPage(of: rows, from: Seq(0), through: Seq(0)).records
+        #expect(!first.isEmpty && first.allSatisfy { $0.seq == 0 && $0.kind != "event" })
+        rows.trim(9, keeping: [], seq: Seq(5), fingerprint: 0)
+        let error = #expect(throws: JournalError.self) {
+            try HistoryPage(of: rows, from: Seq(0), through: Seq(0))
+        }
+        #expect(error?.kind == .trimmed)
+    }
+
     @Test func `ends at the oldest record that was not trimmed`() throws {
         let (rows, _, _) = try conversation()
         rows.trim(9, keeping: [], seq: Seq(5), fingerprint: 0)
