@@ -246,7 +246,7 @@ extension StatusReport {
     /// The role: a reducer that has no role here waits for its journal or recovers.
     private var roleName: String { role ?? "waiting" }
 
-    fileprivate var metrics: [MetricFamily] {
+    var metrics: [MetricFamily] {
         var families: [MetricFamily] = [
             .gauge("loop_ready", "Whether events are committed and read here.", isReady ? 1 : 0),
             .each(
@@ -282,8 +282,9 @@ extension StatusReport {
     private var leaderMetrics: [MetricFamily] {
         typealias Sample = MetricFamily.Sample
         var groups: [String: Double] = [:]
-        for peer in peers { for group in peer.groups { groups[group, default: 0] += 1 } }
-        let workers = peers.filter { !$0.groups.isEmpty }
+        // Effects may be taken from a worker that is silent for so long.
+        let workers = peers.filter { !$0.groups.isEmpty && $0.leaseMilliseconds > 0 }
+        for worker in workers { for group in worker.groups { groups[group, default: 0] += 1 } }
         return [
             .gauge("loop_epoch", "The number of the epoch.", Double(epoch)),
             .gauge("loop_events_per_second", "Events applied per second, over the last few ticks.", eventsPerSecond),
@@ -305,13 +306,13 @@ extension StatusReport {
                 .counter, "loop_effects_completed", "Effects that have completed in this epoch.", by: "feedback",
                 feedbacks.map { ($0.name, Double($0.completed)) }),
             .each(
-                .gauge, "loop_workers", "Workers that serve a group.", by: "group",
+                .gauge, "loop_workers", "Workers that serve a group and are heard.", by: "group",
                 groups.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }),
             .gauge(
-                "loop_worker_capacity", "Effects that all workers may hold.",
+                "loop_worker_capacity", "Effects that these workers may hold.",
                 workers.reduce(0) { $0 + Double($1.capacity) }),
             .gauge(
-                "loop_worker_held", "Effects that all workers hold.", workers.reduce(0) { $0 + Double($1.leases) }),
+                "loop_worker_held", "Effects that these workers hold.", workers.reduce(0) { $0 + Double($1.leases) }),
             .gauge("loop_sessions", "Peers that have a session.", Double(peers.count + (peersLeftOut ?? 0))),
             .gauge("loop_connections", "Open connections.", connections.map(Double.init)),
             .gauge("loop_connections_max", "Connections that may be open.", connectionsMax.map(Double.init)),

@@ -1,4 +1,6 @@
 import LoopCluster
+import LoopCore
+import LoopWire
 import Testing
 
 @testable import LoopNode
@@ -32,6 +34,23 @@ import Testing
         #expect(text.contains("# TYPE loop_epochs_begun counter\nloop_epochs_begun_total 3\n"))
         #expect(text.contains(#"# HELP loop_ready Whether \"it\" works."#))
         #expect(text.hasSuffix("# EOF\n"))
+    }
+
+    @Test func `count the workers that are heard, and what they may hold`() {
+        var report = StatusReport(loop: "test", schema: 1)
+        report.role = StatusReport.leaderRole
+        for (number, lease) in [(1, 900), (2, -100)] as [(UInt64, Int64)] {
+            var worker = StatusReport.Peer(
+                name: "worker", peer: PeerID(high: number, low: 1), session: SessionID(number), groups: ["default"],
+                capacity: 4)
+            worker.leases = 3
+            worker.leaseMilliseconds = lease
+            report.peers.append(worker)
+        }
+        let lines = MetricsText.text(report.metrics, isOpenMetrics: false).split(separator: "\n")
+        for line in ["loop_workers{group=\"default\"} 1", "loop_worker_capacity 4", "loop_worker_held 3"] {
+            #expect(lines.contains { $0 == line })
+        }
     }
 
     @Test func `count each duration in every bucket that holds it`() {
