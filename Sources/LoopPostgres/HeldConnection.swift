@@ -246,8 +246,11 @@ final class HeldConnection: Sendable {
     /// Proves by a commit that begins now that this process still owns the journal.
     func renew(_ operation: String = "renew its lease") throws(JournalError) {
         let condition = try condition(operation)
+        // Another process may take the journal, and end this connection, when the lease is over.
+        let pause = lease / 2
         try use(operation, isProof: true) { session throws(JournalError) in
-            guard try session.run(Self.renewal, condition, operation).affectedCount == 1 else {
+            let done = try session.run(Self.renewal, condition, operation, asksAfter: pause)
+            guard done.affectedCount == 1 else {
                 throw .notHeld(operation, session.url)
             }
         }

@@ -4,11 +4,13 @@ internal import LoopWire
 
 extension JournalError {
     /// The error of a request that the database refused or did not answer.
-    /// - Parameter cause: why the server has not answered a statement in time, or nil if that is not known.
+    /// - Parameter cause: what the statement has waited for, or nil if that is not known.
     static func postgres(
         _ operation: String, _ error: PostgresError, at url: ConnectionString, cause: StatementWait? = nil
     ) -> JournalError {
-        let reason = error.reason + (cause.map { "; \($0.text)" } ?? "")
+        let reason =
+            error.reason + (error.code == "57P01" ? "; a reducer that takes the journal over ends a connection so" : "")
+            + (cause.map { "; it \(error.kind == .late ? "waits" : "waited") for \($0.text)" } ?? "")
         let host = error.host.isEmpty ? nil : error.host
         let fault = JournalFault(
             cause?.reason ?? error.faultReason, sqlState: error.code.isEmpty ? nil : error.code, host: host)

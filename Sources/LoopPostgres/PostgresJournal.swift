@@ -166,13 +166,12 @@ package final class PostgresJournal: RowJournal {
 
     package func isFree(within limit: Duration) -> Bool { held.isFree(within: limit) }
 
-    /// Asks the server over another connection why an append has no receipt.
-    package var appendInquiry: (@Sendable () -> JournalError?)? {
+    /// Asks the server over another connection what the newest statement waits for.
+    package var inquiry: (@Sendable () -> JournalError?)? {
         { [wait = held.wait, url = held.url] in
             guard let cause = wait.ask() else { return nil }
-            let late = PostgresError(
-                .late, "append", text: "an append has no receipt yet", host: wait.host)
-            return .postgres("append", late, at: url, cause: cause)
+            let late = PostgresError(.late, "write", text: "a statement has no answer yet", host: wait.host)
+            return .postgres("write", late, at: url, cause: cause)
         }
     }
 

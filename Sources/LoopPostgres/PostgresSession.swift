@@ -169,13 +169,18 @@ struct PostgresSession: ~Copyable {
     }
 
     /// Runs a prepared statement, as `PostgresConnection` does.
+    /// - Parameter pause: after what time the server is asked what the statement waits for, which an error then says.
     mutating func run(
-        _ statement: PreparedStatement, _ parameters: [Parameter], _ operation: String
+        _ statement: PreparedStatement, _ parameters: [Parameter], _ operation: String, asksAfter pause: Duration? = nil
     ) throws(JournalError) -> QueryResult {
+        let wait = wait
+        var cause: StatementWait?
         do throws(PostgresError) {
-            return try connection.run(statement, parameters, operation, within: limit)
+            return try connection.run(statement, parameters, operation, within: limit, after: pause) {
+                cause = wait.ask()
+            }
         } catch {
-            throw failure(operation, error)
+            throw failure(operation, error, cause)
         }
     }
 
@@ -206,11 +211,12 @@ struct PostgresSession: ~Copyable {
     }
 
     /// Makes the journal's error from an error of this connection. If a statement was late, it asks the server for the reason.
-    func failure(_ operation: String, _ error: PostgresError) -> JournalError {
+    /// - Parameter cause: what the statement has waited for, or nil if that is not known.
+    func failure(_ operation: String, _ error: PostgresError, _ cause: StatementWait? = nil) -> JournalError {
         hosts?.notice(error, at: connection.host)
         let located = PostgresError(
             error.kind, error.operation, code: error.code, text: error.text, host: connection.hostName)
-        return .postgres(operation, located, at: url, cause: error.kind == .late ? wait.ask() : nil)
+        return .postgres(operation, located, at: url, cause: cause ?? (error.kind == .late ? wait.ask() : nil))
     }
 
     /// A query for what the newest statement waits for.

@@ -1,9 +1,9 @@
 internal import LoopWire
 
-/// The reason why the server has not answered a statement.
+/// What a statement waits for that the server has not answered.
 struct StatementWait {
     let reason: JournalFault.Reason
-    /// The reason, as text for people.
+    /// What it waits for, as text for people that follows "it waits for".
     let text: String
 }
 
@@ -34,11 +34,10 @@ struct StatementQuestion: Sendable {
         case (_, "SyncRep"):
             return StatementWait(
                 reason: .noSyncStandby,
-                text: "the commit waits for a synchronous standby (synchronous_standby_names is"
-                    + " '\(found.text(0, 2) ?? "")')")
+                text: "a synchronous standby (synchronous_standby_names is '\(found.text(0, 2) ?? "")')")
         case ("Lock", _):
             let holders = found.text(0, 3).map { "process \($0)" } ?? "another session"
-            return StatementWait(reason: .lockWait, text: "it waits for a lock that \(holders) has")
+            return StatementWait(reason: .lockWait, text: "a lock that \(holders) has")
         default: return nil
         }
     }

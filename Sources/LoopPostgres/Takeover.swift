@@ -29,6 +29,9 @@ struct Takeover {
     private static let lockTimeout = "200"
     /// How long its commit may take before it asks the server for the reason.
     private static let asksAfter = Duration.seconds(1)
+    /// How long it waits for the lock before it asks whose it is. The first time it does not ask: a holder that is frozen has the
+    /// lock, and asking takes time.
+    private static let asksForLockAfter = Duration.milliseconds(100)
     /// How often it tries to end that backend. After that, the lock is not the holder's.
     private static let evictionsMax = 25
 
@@ -199,10 +202,11 @@ struct Takeover {
             .integer(Int64(opening.lease / .milliseconds(1))), .text(movesTo ?? ""), .text(opening.address ?? ""),
             .number(row.tail.position),
         ]
-        var found = try attempt(parameters, &session)
+        var cause: StatementWait?
+        var found = try attempt(parameters, &session, asksAfter: Self.asksAfter, &cause)
         for _ in 1...Self.evictionsMax where found == nil {
             try evict(row, &session)
-            found = try attempt(parameters, &session)
+            found = try attempt(parameters, &session, asksAfter: Self.asksForLockAfter, &cause)
         }
         guard let found else {
             // At an old primary, the lock may be that of another process's commit that waits forever.
@@ -221,7 +225,9 @@ struct Takeover {
                     fault: JournalFault(.noSyncStandby, host: session.connection.hostName))
             }
             throw JournalError(
-                .unreachable, operation: operation, reason: "its row in \(url) is locked, and not by its holder",
+                .unreachable, operation: operation,
+                reason: "its row in \(url) is locked, and not by its holder"
+                    + (cause.map { "; the statement waits for \($0.text)" } ?? ""),
                 remedy: "end the transaction that has locked it (pg_locks says whose it is)",
                 fault: JournalFault(.lockWait, sqlState: "55P03", host: session.connection.hostName))
         }
@@ -233,18 +239,25 @@ struct Takeover {
         return taken
     }
 
+    /// - Parameters:
+    ///   - pause: after what time the server is asked what the statement waits for.
+    ///   - cause: receives its answer.
     /// - Returns: whether the row was unchanged, or nil if another transaction has it locked.
-    private func attempt(_ parameters: [Parameter], _ session: inout PostgresSession) throws(JournalError) -> Bool? {
+    private func attempt(
+        _ parameters: [Parameter], _ session: inout PostgresSession, asksAfter pause: Duration,
+        _ cause: inout StatementWait?
+    ) throws(JournalError) -> Bool? {
         let operation = "be taken over"
         let wait = session.wait
         let found: QueryResult
         do throws(PostgresError) {
             found = try session.connection.run(
-                Self.statement, parameters, operation, within: session.limit, after: Self.asksAfter
+                Self.statement, parameters, operation, within: session.limit, after: pause
             ) {
-                guard let cause = wait.ask() else { return }
+                guard let found = wait.ask() else { return }
+                cause = found
                 let late = PostgresError(.late, operation, text: "it is not committed yet", host: wait.host)
-                _ = opening.whileWaiting?(JournalOwner(obstacle: .postgres(operation, late, at: url, cause: cause)))
+                _ = opening.whileWaiting?(JournalOwner(obstacle: .postgres(operation, late, at: url, cause: found)))
             }
         } catch {
             if error.isLockTimeout { return nil }

@@ -120,6 +120,73 @@ extension Member {
         await leader.stop()
     }
 
+    /// A session that has the lock of a statement until it is dropped.
+    private func locking(_ statement: String) async throws -> PostgresConnection {
+        try await test.wait(until: "SELECT count(*) FROM loop_renewal")
+        var other = try PostgresConnection(
+            test.url, settings: ["application_name": "backup"], within: TestJournal.limit)
+        _ = try other.run("BEGIN", "test", within: TestJournal.limit)
+        _ = try other.run(statement, "test", within: TestJournal.limit)
+        return other
+    }
+
+    @Test(arguments: ["loop_renewal", "loop_journal"])
+    func `is a lock, and a leader without an event says whose it is`(_ table: String) async throws {
+        let leader = try Member(test.url) {
+            $0.succession = .refuse
+            $0.journalDeadline = .seconds(60)
+        }
+        _ = try await leader.status { $0.isReady }
+        var other = try await locking("SELECT * FROM \(table) FOR UPDATE")
+        let report = try await leader.fault(.lockWait)
+        #expect(report.notReadyBecause?.contains("(backup) has") == true, "\(report.notReadyBecause ?? "")")
+        #expect(report.epoch == 1 && !report.history.isEmpty)
+        other.drop()
+        _ = try await leader.status { $0.isReady }
+        await leader.stop()
+    }
+
+    @Test(arguments: ["loop_renewal", "loop_journal"])
+    func `is a lock, and those who take the journal from each other say whose it is`(_ table: String) async throws {
+        let (one, two) = try (Member(test.url), Member(test.url))
+        _ = try await one.status { $0.isReady || $0.isStandby }
+        _ = try await two.status { $0.isReady || $0.isStandby }
+        var other = try await locking("SELECT * FROM \(table) FOR UPDATE")
+        let isKnown: @Sendable (StatusReport) -> Bool = {
+            $0.journalFault?.reason == .lockWait && $0.notReadyBecause?.contains("(backup) has") == true
+        }
+        _ = try await [one.status(isKnown), two.status(isKnown)]
+        other.drop()
+        for member in [one, two] {
+            let told = member.log.events.filter { $0.kind == .journalFailed }
+            #expect(told.allSatisfy { $0.fields.contains(.fault(.lockWait)) }, "\(told.map(\.line))")
+        }
+        _ = try await [one.status { $0.journalFault == nil }, two.status { $0.journalFault == nil }]
+        await one.stop()
+        await two.stop()
+    }
+
+    @Test func `is a lock, and status is answered while records without a receipt are appended again`() async throws {
+        let leader = try Member(test.url) {
+            $0.succession = .refuse
+            $0.journalDeadline = .seconds(3)
+        }
+        _ = try await leader.status { $0.isReady }
+        var other = try await locking("LOCK TABLE loop_batch IN EXCLUSIVE MODE")
+        let sent = try leader.send()
+        // It fails after three seconds, and is then appended again for three.
+        let end = SystemClock.monotonic + .seconds(8)
+        while SystemClock.monotonic < end {
+            _ = try await NodeThread.run("probe") { [address = leader.address] in
+                try StatusProbe.ask(address, within: .seconds(1))
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        other.drop()
+        #expect(try await sent.value == Seq(1))
+        await leader.stop()
+    }
+
     @Test(arguments: [true, false])
     func `is that no synchronous standby confirms`(_ isStandby: Bool) async throws {
         let leader = try Member(test.url) {
@@ -147,6 +214,8 @@ extension Member {
         let sent = try leader.send()
         let report = try await leader.fault(.diskFull)
         #expect(report.journalFault?.sqlState == "53100")
+        // What has a receipt is there, and known.
+        #expect(report.epoch == 1 && !report.history.isEmpty)
         try await Task.sleep(for: .seconds(6))
         leader.expectTold(.diskFull)
         try test.run("DROP TRIGGER refuse ON loop_batch")

@@ -39,9 +39,9 @@ package protocol Journal {
     /// - Returns: whether the connection is free within the limit. An append then waits for no other thread.
     func isFree(within limit: Duration) -> Bool
 
-    /// A closure that asks what the oldest append without a receipt waits for, or nil if every append returns its receipt. It may
-    /// be called on any thread, takes a few seconds at most, and returns nil if the answer is not known.
-    var appendInquiry: (@Sendable () -> JournalError?)? { get }
+    /// A closure that asks what an append or a renewal of the lease waits for, or nil if none is ever under way. It may be called
+    /// on any thread, takes a few seconds at most, and returns nil if the answer is not known.
+    var inquiry: (@Sendable () -> JournalError?)? { get }
 
     /// Proves that this process still leads the loop, by a commit that begins after the call. The reducer asks for this before
     /// it reports missing records that a peer knows of, because it may itself be behind. Does nothing if no other process can
@@ -179,8 +179,8 @@ extension Journal {
     package var receiptDescriptor: Int32? { nil }
     package func isFree(within limit: Duration) -> Bool { true }
 
-    /// Nil, because every append returns its receipt.
-    package var appendInquiry: (@Sendable () -> JournalError?)? { nil }
+    /// Nil, because no append is ever under way.
+    package var inquiry: (@Sendable () -> JournalError?)? { nil }
 
     /// Does nothing, because no other process can own the journal while it is open.
     package mutating func prove() {}

@@ -8,7 +8,7 @@ import LoopWire
 ///
 ///     journal:  ── row ── row ─┤ end          state:  ── row ── row ─┤ end ── ahead ──▶
 package struct WarmState: Sendable {
-    let journaled: JournaledState
+    package let journaled: JournaledState
     /// The row that the journal must have.
     package let end: RowEnd
     /// The history that the journal began with.

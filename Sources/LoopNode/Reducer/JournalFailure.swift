@@ -23,6 +23,13 @@ struct JournalFailure {
 }
 
 extension StatusReport {
+    /// Notes how far the loop is, which is known although the journal cannot be used.
+    mutating func note(_ seq: Seq, _ history: History, _ epoch: Epoch) {
+        self.seq = seq.value
+        self.history = "\(history)"
+        self.epoch = epoch.number
+    }
+
     /// The status of a reducer that cannot use its journal.
     /// - Parameter since: when the journal became unusable.
     func unready(because error: JournalError, since: MonotonicTime) -> StatusReport {

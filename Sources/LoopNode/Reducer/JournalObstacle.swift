@@ -29,7 +29,15 @@ final class JournalObstacle: Sendable {
     /// Notes what is known of the process that has the journal. Without an obstacle, the database has answered.
     func note(_ owner: JournalOwner) {
         if let error = owner.obstacle { return note(error) }
-        state.withLock { state in if state.error?.fault.reason.endsWithAnswer == true { state.error = nil } }
+        let since = state.withLock { state -> MonotonicTime? in
+            guard state.error?.fault.reason.endsWithAnswer == true else { return nil }
+            state.error = nil
+            state.told = [:]
+            return state.since
+        }
+        guard let since else { return }
+        let duration = SystemClock.monotonic - since
+        log.note(.journalRestored, "the database answers again, after \(duration.text)", [.duration(duration)])
     }
 
     /// Notes why the journal cannot be used at the moment.
@@ -66,7 +74,13 @@ final class JournalObstacle: Sendable {
     }
 
     /// Notes that the journal can be used.
-    func clear() { state.withLock { $0 = State() } }
+    /// - Returns: when the first error was noted, or nil if none lasts.
+    @discardableResult func clear() -> MonotonicTime? {
+        state.withLock { state in
+            defer { state = State() }
+            return state.error == nil ? nil : state.since
+        }
+    }
 }
 
 extension JournalFault.Reason {

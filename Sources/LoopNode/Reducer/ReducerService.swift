@@ -85,10 +85,15 @@ final class ReducerService<Definition: LoopDefinition> {
         if isStopping() { throw RecoveryError.stopped }
         if !recovery.notes.isEmpty { try journal.prove() }
         for note in recovery.notes { log.note(.snapshotFailed, note, [.reason(note)]) }
+        standstill = TurnOverlap.standstill(silenceLimit: configuration.machine.silenceLimit)
+        var stop = Standstill(host.report, limit: standstill, obstacle: host.obstacle, keys: keys)
         if !recovery.lacking.isEmpty {
             // This process has the term, and these records follow the journal's last one.
-            _ = try journal.append(recovery.lacking, through: recovery.journaled.position)
+            let began = SystemClock.monotonic
+            _ = try journal.beginAppend(RecordLog(recovery.lacking), through: recovery.journaled.position)
+            while try stop.receipt(of: &journal, begunAt: began, &host.sockets, &mail) != nil {}
         }
+        self.stop = stop
         var setting = ReducerSetting()
         setting.publisher = host.sockets.publisherAddress
         setting.collector = host.sockets.collectorAddress
@@ -107,6 +112,7 @@ final class ReducerService<Definition: LoopDefinition> {
         machine = ReducerMachine(
             recovery, configuration: configuration.machine, setting: setting, seed: SystemRandom.uint64(),
             nonce: SystemRandom.uint64(), at: SystemClock.now)
+        self.stop.report.note(recovery.journaled.seq, machine.history, machine.epoch)
         if journal.position > 0 {
             let duration = SystemClock.monotonic - now.monotonic
             let text =
@@ -131,9 +137,6 @@ final class ReducerService<Definition: LoopDefinition> {
         self.log = log
         let post: @Sendable (ReducerMail) -> Void = { [mailbox = host.mailbox] in mailbox.post($0) }
         self.post = post
-        standstill = TurnOverlap.standstill(silenceLimit: configuration.machine.silenceLimit)
-        stop = Standstill(
-            host.report, limit: standstill, obstacle: host.obstacle, keys: keys)
         durability = configuration.durability
         killSwitch = configuration.killSwitch
         flushedAt = now.monotonic
@@ -174,6 +177,8 @@ final class ReducerService<Definition: LoopDefinition> {
     func turn(_ sockets: inout ReducerSockets) throws -> TurnEnd {
         let hasWaited = !waiting.isEmpty
         try takeReceipts(&sockets)
+        // Every event that was applied has its receipt.
+        if waiting.isEmpty { stop.report.seq = machine.seq.value }
         var end = TurnEnd(deadline: nextTurn)
         if !hasWaited || isTurnDue(sockets) {
             try stop.connection(of: journal, &sockets, &mail)

@@ -384,13 +384,15 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             guard let leader else { return }
             leader.log = host.log
             if let recovered = leader.recovered { host.log.note(.recovered, recovered) }
-            let duration = SystemClock.monotonic - failure.since
-            host.obstacle.clear()
             let (seq, epoch) = (leader.machine.seq, leader.machine.epoch)
+            // A standby may have followed the journal without a fault meanwhile.
+            let lasting = host.obstacle.clear()
+            let since = host.configuration.succession == .standby ? lasting : failure.since
+            let duration = since.map { SystemClock.monotonic - $0 }
             host.log.note(
                 .journalRestored,
-                "the journal can be written again, after \(duration.text): seq \(seq), epoch \(epoch)",
-                [.duration(duration), .seq(seq), .epoch(epoch.number)])
+                "the journal can be written again\(duration.map { ", after \($0.text)" } ?? ""): seq \(seq), epoch \(epoch)",
+                [.seq(seq), .epoch(epoch.number)] + (duration.map { [.duration($0)] } ?? []))
         } catch let error as JournalError {
             try fail(error, after: failure)
         }
@@ -431,9 +433,11 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     }
 
     private func answer(_ failure: JournalFailure) throws {
+        var report = host.report
+        if let kept { report.note(kept.seq, kept.journaled.history, kept.journaled.epoch) }
         try host.answer(
             Unready(loop: Definition.name, .stay(because: "\(failure.error)")),
-            report: { host.report.unready(because: failure.error, since: failure.since) })
+            report: { report.unready(because: failure.error, since: failure.since) })
     }
 
     private var note: CrashNote? {

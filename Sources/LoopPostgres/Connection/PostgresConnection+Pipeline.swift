@@ -33,8 +33,8 @@ extension PostgresConnection {
     /// dropped.
     package var descriptor: Int32 { unsafe raw.map { unsafe PQsocket($0) } ?? -1 }
 
-    /// Sends a prepared statement as a transaction of its own. If this connection has not prepared it yet, it does so first; then
-    /// no other statement may be in flight. It waits only until the system takes all bytes.
+    /// Sends a prepared statement as a transaction of its own. If this connection has not prepared it yet, the transaction does so
+    /// first. It waits only until the system takes all bytes.
     /// - Parameters:
     ///   - statement: the statement to send.
     ///   - parameters: the values of its parameters.
@@ -45,11 +45,17 @@ extension PostgresConnection {
         _ statement: PreparedStatement, _ parameters: [Parameter], _ operation: String, within limit: Duration
     ) throws(PostgresError) {
         let deadline = Deadline(after: limit)
-        try prepare(statement, parameters, operation, deadline)
         let connection = unsafe try usable(operation, parameters)
         if pipeline.sent.isEmpty {
             unsafe notices.pointee = loop_pg_notices()
             guard unsafe PQenterPipelineMode(connection) == 1 else {
+                throw unsafe failure(connection, operation, deadline)
+            }
+        }
+        // After any error of the transaction the connection is dropped, with what it has prepared.
+        if prepared.insert(statement.name).inserted {
+            let types = parameters.map(\.type)
+            guard unsafe PQsendPrepare(connection, statement.name, statement.sql, Int32(types.count), types) == 1 else {
                 throw unsafe failure(connection, operation, deadline)
             }
         }

@@ -13,7 +13,7 @@ internal import Glibc
     /// Nil after the connection was dropped.
     private(set) var raw: OpaquePointer?
     var notices: UnsafeMutablePointer<loop_pg_notices>
-    private var prepared: Set<String> = []
+    var prepared: Set<String> = []
     /// The sent statements with outcomes that were not taken yet.
     var pipeline = Pipeline()
     /// The URL of the database, without a password.
@@ -183,7 +183,7 @@ internal import Glibc
     }
 
     /// Prepares a statement, unless this connection has already done so.
-    mutating func prepare(
+    private mutating func prepare(
         _ statement: PreparedStatement, _ parameters: [Parameter], _ operation: String, _ deadline: Deadline
     ) throws(PostgresError) {
         guard !prepared.contains(statement.name) else { return }
