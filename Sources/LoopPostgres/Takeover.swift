@@ -69,7 +69,7 @@ struct Takeover {
                 if let whileWaiting = opening.whileWaiting, !whileWaiting(JournalOwner()) { throw locked(row) }
                 let began = SystemClock.monotonic
                 guard let taken = try take(row, &session) else { continue }
-                let report = session.report + notes + noteStandbys(of: session)
+                let report = session.report + notes + noteStandbys(of: session) + noteHolder(of: row)
                 let held = HeldConnection(
                     session, journalID: taken.id, term: taken.term, lease: opening.lease, provenAt: began)
                 do throws(JournalError) {
@@ -161,6 +161,14 @@ struct Takeover {
         guard let before, before != names else { return [] }
         return [
             "synchronous_standby_names of \(url) was '\(before)' and is '\(names)' now: what a receipt means has changed with it"
+        ]
+    }
+
+    /// Whether another process had the journal, and did not release it.
+    private func noteHolder(of row: JournalRow) -> [String] {
+        if row.isReleased || row.holder == memory.holder { return [] }
+        return [
+            "\(row.holderName) had the journal, and has not renewed its lease for \(row.leaseMilliseconds) ms: it is taken over"
         ]
     }
 

@@ -16,6 +16,7 @@ import Testing
         let deposed = try test.open(renews: false)
         try deposed.append([record(1)])
         let successor = try test.open()
+        #expect(successor.openReport.contains { $0.contains("has not renewed its lease for 200 ms: it is taken over") })
         #expect(try successor.records(after: 0, bytesMax: 1000) == [record(1)])
         let error = #expect(throws: JournalError.self) { try deposed.append([record(2)]) }
         #expect(error?.kind == .unreachable)

@@ -92,7 +92,7 @@ final class PeerBoard: HealthSource {
             isTrue: contents.isJoined,
             text: contents.isJoined
                 ? "it is in contact with the reducer at \(contents.place)"
-                : contents.waitsFor ?? "it has no contact yet with the reducer at \(contents.place)")
+                : contents.waitsFor ?? "it has no contact with the reducer at \(contents.place)")
         return HealthReport(
             isLive: isLive ? .init(isTrue: true, text: "turns go on") : stuck, isReady: isLive ? ready : stuck,
             json: nil, metrics: metrics(contents, isLive: isLive))
