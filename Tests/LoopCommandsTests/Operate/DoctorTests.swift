@@ -77,4 +77,29 @@ import Testing
             facts: .failure(JournalError(.unreachable, operation: "x", reason: "no answer", remedy: "start it")))
         #expect([silent, server("a")].database.first?.text == "failure  c: no answer; start it")
     }
+
+    /// What is said of a reducer with a report like this, in lines for people.
+    private func lines(_ spoil: (inout StatusReport) -> Void) -> [String] {
+        var report = StatusReport(loop: "jobs", schema: 1)
+        report.isReady = true
+        spoil(&report)
+        return report.findings(of: "tcp://a:7710").map(\.text)
+    }
+
+    private func standby(_ report: inout StatusReport) { (report.role, report.isReady) = ("standby", false) }
+
+    @Test func `says the role of a reducer, and its warnings`() {
+        #expect(lines { _ in } == ["fine     tcp://a:7710: jobs, it leads"])
+        #expect(lines(standby) == ["fine     tcp://a:7710: jobs, a standby"])
+        #expect(lines { $0.warnings = ["CLOCK"] }.last == "warning  tcp://a:7710: CLOCK")
+    }
+
+    @Test func `says why a reducer waits without its journal, also of a standby`() {
+        let reason = "it is a standby, and the journal could not be opened: wrong password"
+        let found = lines {
+            standby(&$0)
+            ($0.notReadyBecause, $0.journalFault) = (reason, JournalFault(.auth))
+        }
+        #expect(found == ["failure  tcp://a:7710: jobs is not ready (auth): \(reason)"])
+    }
 }

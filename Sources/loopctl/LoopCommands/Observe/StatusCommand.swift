@@ -52,9 +52,7 @@ enum ReadyCommand {
             let report = try arguments.askStatus(within: arguments[ConnectionOptions.timeout])
             for warning in report.warnings { StandardError.line("loopctl: WARNING: \(warning)") }
             guard report.isReady else {
-                let fault = report.journalFault.map { " (\($0.reason.rawValue))" } ?? ""
-                StandardError.line(
-                    "loopctl: \(report.loop) is not ready\(fault): \(report.notReadyBecause ?? "it does not say why")")
+                StandardError.line("loopctl: \(report.notReadyLine)")
                 return 1
             }
             guard let leaders = try lastingLeaders(arguments) else { return 0 }
@@ -91,5 +89,13 @@ enum ReadyCommand {
             ? "one of them may be deposed and not know it yet; give --timeout a lease, \(lease.text), or more"
             : "they keep different journals, or copies of one: stop one of them, and give both the same --journal"
         return lasting(first, try arguments.askMembers(within: limit)).map { "\($0); \(advice)" }
+    }
+}
+
+extension StatusReport {
+    /// A line for people that says why the reducer is not ready, with the name of the journal's fault.
+    var notReadyLine: String {
+        let fault = journalFault.map { " (\($0.reason.rawValue))" } ?? ""
+        return "\(loop) is not ready\(fault): \(notReadyBecause ?? "it does not say why")"
     }
 }

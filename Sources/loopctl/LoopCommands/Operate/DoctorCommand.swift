@@ -3,6 +3,7 @@ import Linux
 import LoopCore
 import LoopNode
 import LoopPostgres
+import LoopWire
 
 /// `loopctl doctor` examines what a reducer depends on, before it starts or after it has failed.
 enum DoctorCommand {
@@ -44,14 +45,7 @@ enum DoctorCommand {
         let limit = arguments[ConnectionOptions.timeout]
         return try arguments.reducer.each.flatMap { address -> [Finding] in
             do {
-                let report = try StatusProbe.ask(address, within: limit)
-                let role = report.isStandby ? "a standby" : "it leads"
-                let ready = Finding(
-                    report.isReady || report.isStandby && report.journalFault == nil ? .fine : .failure,
-                    address.description,
-                    report.isReady || report.isStandby
-                        ? "\(report.loop), \(role)" : report.notReadyBecause ?? "not ready")
-                return [ready] + report.warnings.map { Finding(.warning, address.description, $0) }
+                return try StatusProbe.ask(address, within: limit).findings(of: address)
             } catch NodeError.noAnswer(_, _, let why) {
                 return [Finding(.failure, address.description, "no answer: \(why ?? AddressLook.text(at: address))")]
             } catch NodeError.refused(let why) {
@@ -97,6 +91,17 @@ struct Finding: Codable, Equatable {
     var text: String {
         let label = level.rawValue + String(repeating: " ", count: 8 - level.rawValue.count)
         return "\(label) \(subject): \(finding)" + (remedy.map { "; \($0)" } ?? "")
+    }
+}
+
+extension StatusReport {
+    /// What is to be said of the reducer at an address.
+    func findings(of address: ReducerAddress) -> [Finding] {
+        let isFine = isReady || isStandby && journalFault == nil
+        let role = isStandby ? "a standby" : "it leads"
+        return [
+            Finding(isFine ? .fine : .failure, address.description, isFine ? "\(loop), \(role)" : notReadyLine)
+        ] + warnings.map { Finding(.warning, address.description, $0) }
     }
 }
 
