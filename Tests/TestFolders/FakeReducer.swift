@@ -18,10 +18,11 @@ package final class FakeReducer: Sendable {
     /// Creates one, and returns when it listens.
     /// - Parameters:
     ///   - status: what it reports about itself.
+    ///   - epoch: the epoch of its replies.
     ///   - refusal: the reply in place of a report, or nil if it reports.
     package init(
-        status: StatusReport = StatusReport(loop: "fake", schema: 1), refusing refusal: ToPeer? = nil,
-        _ script: @escaping Script
+        status: StatusReport = StatusReport(loop: "fake", schema: 1), epoch: Epoch = .none,
+        refusing refusal: ToPeer? = nil, _ script: @escaping Script
     ) throws {
         let report = try refusal ?? .status(CBOR.encode(status))
         let mailbox = try Mailbox<Void>()
@@ -34,7 +35,7 @@ package final class FakeReducer: Sendable {
                 isOpen.broadcast()
             }
             do {
-                try Self.serve(address, until: mailbox, report, script, whenBound: open) { request in
+                try Self.serve(address, until: mailbox, report, epoch, script, whenBound: open) { request in
                     asked.withLock { $0.append(request) }
                 }
             } catch {
@@ -59,8 +60,8 @@ package final class FakeReducer: Sendable {
     deinit { mailbox.post(()) }
 
     private static func serve(
-        _ address: ReducerAddress, until mailbox: Mailbox<Void>, _ report: ToPeer, _ script: Script,
-        whenBound: () -> Void, heard: (AdministrationRequest) -> Void
+        _ address: ReducerAddress, until mailbox: Mailbox<Void>, _ report: ToPeer, _ epoch: Epoch,
+        _ script: Script, whenBound: () -> Void, heard: (AdministrationRequest) -> Void
     ) throws {
         var router = try Socket(.router, in: try ZMQContext())
         try router.bind(address.description)
@@ -74,7 +75,8 @@ package final class FakeReducer: Sendable {
             try polls.wait(milliseconds: nil)
             if polls.isReadable(over) { return }
             while try router.receive(from: &sender, into: &message) {
-                for frame in try replies(to: message.copy(), report, script, heard) {
+                for said in try replies(to: message.copy(), report, script, heard) {
+                    let frame = PeerFrame(history: .none, epoch: epoch, session: .none, message: said)
                     _ = try router.send(frame.bytes(topic: nil), to: sender)
                 }
             }
@@ -83,16 +85,14 @@ package final class FakeReducer: Sendable {
 
     private static func replies(
         to bytes: [UInt8], _ report: ToPeer, _ script: Script, _ heard: (AdministrationRequest) -> Void
-    ) throws -> [PeerFrame] {
-        let said: [ToPeer]
+    ) throws -> [ToPeer] {
         switch try ToReducer(bytes: bytes[...], loop: LoopID(value: 7)) {
-        case .statusRequest: said = [report]
+        case .statusRequest: return [report]
         case .administration(let number, let document):
             let request = try CBOR.decode(AdministrationRequest.self, from: Array(document))
             heard(request)
-            said = try script(request, number)
-        default: said = []
+            return try script(request, number)
+        default: return []
         }
-        return said.map { PeerFrame(history: .none, epoch: .none, session: .none, message: $0) }
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct `loopctl ready` {
     private func leader(_ address: ReducerAddress, epoch: UInt64, lease: Int64? = nil) -> StatusProbe.Member {
         var report = StatusReport(loop: "jobs", schema: 1)
-        (report.isReady, report.epoch) = (true, epoch)
+        (report.isReady, report.epoch, report.history) = (true, epoch, "aa")
         report.journalLease = lease.map { StatusReport.JournalLease(milliseconds: $0, provenMillisecondsAgo: 0) }
         return StatusProbe.Member(
             address: address, report: report,
@@ -28,7 +28,9 @@ import Testing
         let (a, b, c) = (
             leader("tcp://a:7710", epoch: 1), leader("tcp://b:7710", epoch: 2), leader("tcp://c:7710", epoch: 3)
         )
-        #expect(ReadyCommand.lasting([a, b], [a, b]) == "tcp://a:7710 in epoch 1, tcp://b:7710 in epoch 2")
+        #expect(
+            ReadyCommand.lasting([a, b], [a, b])
+                == "tcp://a:7710 in epoch 1 of history aa, tcp://b:7710 in epoch 2 of history aa")
         #expect(ReadyCommand.lasting([a, b], [b, c]) == nil)
         #expect(ReadyCommand.lasting([a, b], [leader("tcp://a:7710", epoch: 3), b]) == nil)
         #expect(ReadyCommand.lasting([a, b], [b]) == nil)

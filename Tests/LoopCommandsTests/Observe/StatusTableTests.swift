@@ -193,12 +193,15 @@ import Testing
 
     @Test func `warns of two reducers that lead with two journals`() {
         var (one, two) = (StatusReport(loop: "jobs", schema: 1), StatusReport(loop: "jobs", schema: 1))
-        (one.history, one.isReady, two.history, two.isReady) = ("aa", true, "bb", true)
+        (one.history, one.epoch, one.isReady) = ("aa", 1, true)
+        (two.history, two.epoch, two.isReady) = ("bb", 2, true)
         let members = [
             StatusProbe.Member(address: "tcp://a:7710", report: one),
             StatusProbe.Member(address: "tcp://b:7710", report: two),
         ]
-        #expect(StatusTable(one, members: members).text.contains("DIFFERENT HISTORIES (aa, bb)"))
+        #expect(
+            StatusTable(one, members: members).text.contains(
+                "DIFFERENT HISTORIES: tcp://a:7710 in epoch 1 of history aa, tcp://b:7710 in epoch 2 of history bb; "))
         #expect(!StatusTable(one, members: [members[0], members[0]]).text.contains("WARNING"))
     }
 
@@ -214,7 +217,7 @@ import Testing
         func text(_ other: StatusProbe.Member) -> String { StatusTable(one.report, members: [one, other]).text }
         #expect(
             text(member("tcp://b:7710", epoch: 14)).contains(
-                "TWO REDUCERS LEAD: tcp://a:7710 in epoch 15, tcp://b:7710 in epoch 14"))
+                "TWO REDUCERS LEAD: tcp://a:7710 in epoch 15 of history aa, tcp://b:7710 in epoch 14 of history aa"))
         #expect(!text(member("tcp://b:7710", epoch: 14, isReady: false)).contains("WARNING"))
         // One reducer at two addresses.
         #expect(!text(member("tcp://b:7710", epoch: 15)).contains("WARNING"))

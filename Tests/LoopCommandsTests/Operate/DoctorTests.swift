@@ -2,6 +2,7 @@ import LoopCluster
 import LoopCore
 import LoopPostgres
 import LoopWire
+import TestFolders
 import Testing
 
 @testable import LoopCommands
@@ -101,5 +102,23 @@ import Testing
             ($0.notReadyBecause, $0.journalFault) = (reason, JournalFault(.auth))
         }
         #expect(found == ["failure  tcp://a:7710: jobs is not ready (auth): \(reason)"])
+    }
+
+    @Test func `finds two reducers that lead`() async throws {
+        func leaders(_ epochs: [UInt64]) throws -> [FakeReducer] {
+            try epochs.map { epoch in
+                var report = StatusReport(loop: "jobs", schema: 1)
+                (report.isReady, report.epoch) = (true, epoch)
+                report.journalLease = StatusReport.JournalLease(milliseconds: 0, provenMillisecondsAgo: 0)
+                return try FakeReducer(status: report, epoch: Epoch(number: epoch, nonce: 1)) { _, _ in [] }
+            }
+        }
+        for (epochs, code) in [([1, 2], 1), ([3, 3], 0)] as [([UInt64], Int32)] {
+            let reducers = try leaders(epochs)
+            let addresses = reducers.map(\.address.description).joined(separator: ",")
+            let words = ["doctor", "--reducer", addresses, "--timeout", "20s"]
+            #expect(await ControlProgram.run(words, environment: [:]) == code)
+            withExtendedLifetime(reducers) {}
+        }
     }
 }

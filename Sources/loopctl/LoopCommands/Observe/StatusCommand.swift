@@ -55,9 +55,8 @@ enum ReadyCommand {
                 StandardError.line("loopctl: \(report.notReadyLine)")
                 return 1
             }
-            guard let leaders = try lastingLeaders(arguments) else { return 0 }
-            StandardError.line(
-                "loopctl: \(report.loop) is not ready: two reducers lead: \(leaders)")
+            guard let (leaders, advice) = try lastingLeaders(arguments) else { return 0 }
+            StandardError.line("loopctl: \(report.loop) is not ready: two reducers lead: \(leaders); \(advice)")
             return 1
         })
 
@@ -73,8 +72,8 @@ enum ReadyCommand {
     }
 
     /// Asks twice whether several reducers lead.
-    /// - Returns: these, and what it means; or nil if that is not so.
-    private static func lastingLeaders(_ arguments: ParsedArguments) throws -> String? {
+    /// - Returns: these, and what to do; or nil if that is not so.
+    static func lastingLeaders(_ arguments: ParsedArguments) throws -> (leaders: String, advice: String)? {
         guard try arguments.reducer.each.count > 1 else { return nil }
         let limit = arguments[ConnectionOptions.timeout]
         let first = try arguments.askMembers(within: limit)
@@ -88,7 +87,7 @@ enum ReadyCommand {
             wait < lease
             ? "one of them may be deposed and not know it yet; give --timeout a lease, \(lease.text), or more"
             : "they keep different journals, or copies of one: stop one of them, and give both the same --journal"
-        return lasting(first, try arguments.askMembers(within: limit)).map { "\($0); \(advice)" }
+        return lasting(first, try arguments.askMembers(within: limit)).map { ($0, advice) }
     }
 }
 

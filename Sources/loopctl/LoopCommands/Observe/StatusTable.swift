@@ -118,11 +118,10 @@ struct StatusTable {
 
     /// A warning if two reducers lead. They have two journals, or one of them is deposed and does not know it yet.
     private var otherLeaders: String? {
-        let histories = Set(members.filter(\.isLeader).map(\.report.history)).subtracting([""])
-        if histories.count > 1 {
-            return
-                "WARNING: REDUCERS LEAD WITH DIFFERENT HISTORIES (\(histories.sorted().joined(separator: ", "))): give all of"
-                + " them the same --journal"
+        let leaders = members.filter { $0.isLeader && !$0.report.history.isEmpty }
+        if Set(leaders.map(\.report.history)).count > 1 {
+            return "WARNING: REDUCERS LEAD WITH DIFFERENT HISTORIES: \(Self.names(of: leaders)); give all of them the"
+                + " same --journal"
         }
         return Self.twoLeaders(among: members).map {
             "WARNING: TWO REDUCERS LEAD: \($0); if that is so for longer than a moment, they keep copies of one journal: stop one of"
@@ -134,7 +133,12 @@ struct StatusTable {
     static func twoLeaders(among members: [StatusProbe.Member]) -> String? {
         let leaders = members.filter { $0.isLeader && $0.report.isReady }
         guard Set(leaders.map(\.state.epoch)).count > 1 else { return nil }
-        return leaders.map { "\($0.address) in epoch \($0.report.epoch)" }.joined(separator: ", ")
+        return names(of: leaders)
+    }
+
+    private static func names(of leaders: [StatusProbe.Member]) -> String {
+        leaders.map { "\($0.address) in epoch \($0.report.epoch) of history \($0.report.history)" }
+            .joined(separator: ", ")
     }
 
     private var warnings: String? {

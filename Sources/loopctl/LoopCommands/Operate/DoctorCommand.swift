@@ -19,7 +19,7 @@ enum DoctorCommand {
                 Of each server of a URL: whether it answers, its clock, encryption, a pooler on the way, settings that decide \
                 about durability, privileges, tables, connections, long transactions, and whether a replica receives. Of a file: \
                 whether it can be used, and room on its disk. Run it where a reducer runs, as its user. Of reducers: whether they \
-                answer, lead and warn. It changes nothing.
+                answer, lead and warn, and whether two lead. It changes nothing.
 
                 Exit codes: 0 nothing to mend but warnings, 1 a failure was found, 2 could not run, 64 wrong usage.
                 """,
@@ -43,15 +43,23 @@ enum DoctorCommand {
 
     private static func reducers(_ arguments: ParsedArguments) throws -> [Finding] {
         let limit = arguments[ConnectionOptions.timeout]
-        return try arguments.reducer.each.flatMap { address -> [Finding] in
+        var leadersCount = 0
+        var findings = try arguments.reducer.each.flatMap { address -> [Finding] in
             do {
-                return try StatusProbe.ask(address, within: limit).findings(of: address)
+                let report = try StatusProbe.ask(address, within: limit)
+                if !report.isStandby { leadersCount += 1 }
+                return report.findings(of: address)
             } catch NodeError.noAnswer(_, _, let why) {
                 return [Finding(.failure, address.description, "no answer: \(why ?? AddressLook.text(at: address))")]
             } catch NodeError.refused(let why) {
                 return [Finding(.failure, address.description, why)]
             }
         }
+        // An error of one address is among the findings.
+        if leadersCount > 1, let (leaders, advice) = try? ReadyCommand.lastingLeaders(arguments) {
+            findings.append(Finding(.failure, "all", "two reducers lead: \(leaders)", advice))
+        }
+        return findings
     }
 
     private static func file(_ path: String) -> [Finding] {
