@@ -104,6 +104,16 @@ import Testing
         #expect(found == ["failure  tcp://a:7710: jobs is not ready (auth): \(reason)"])
     }
 
+    @Test func `says once what is a reason and a warning`() {
+        let found = lines {
+            ($0.isReady, $0.notReadyBecause, $0.warnings) = (false, "TWO LEADERS", ["TWO LEADERS", "CLOCK"])
+        }
+        #expect(
+            found == [
+                "failure  tcp://a:7710: jobs is not ready: TWO LEADERS", "warning  tcp://a:7710: CLOCK",
+            ])
+    }
+
     @Test func `finds two reducers that lead`() async throws {
         func leaders(_ epochs: [UInt64]) throws -> [FakeReducer] {
             try epochs.map { epoch in

@@ -109,7 +109,7 @@ extension StatusReport {
         let role = isStandby ? "a standby" : "it leads"
         return [
             Finding(isFine ? .fine : .failure, address.description, isFine ? "\(loop), \(role)" : notReadyLine)
-        ] + warnings.map { Finding(.warning, address.description, $0) }
+        ] + warnings.filter { $0 != notReadyBecause }.map { Finding(.warning, address.description, $0) }
     }
 }
 
