@@ -114,6 +114,16 @@ import Testing
             ])
     }
 
+    @Test func `counts parked effects, also those that a report leaves out`() {
+        let effect = StatusReport.Parked(
+            effect: EffectID(feedback: 0, seq: Seq(7), index: 1), feedback: "f", failures: 4, message: "no room")
+        #expect(
+            lines { $0.parked = [effect] }.last
+                == "warning  tcp://a:7710: 1 effect is parked; see: loopctl effects --state parked")
+        let many = lines { ($0.parked, $0.parkedLeftOut) = ([effect], 41) }
+        #expect(many.last?.contains(": 42 effects are parked; ") == true)
+    }
+
     @Test func `finds two reducers that lead`() async throws {
         func leaders(_ epochs: [UInt64]) throws -> [FakeReducer] {
             try epochs.map { epoch in

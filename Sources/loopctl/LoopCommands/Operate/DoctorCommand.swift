@@ -107,9 +107,19 @@ extension StatusReport {
     func findings(of address: ReducerAddress) -> [Finding] {
         let isFine = isReady || isStandby && journalFault == nil
         let role = isStandby ? "a standby" : "it leads"
-        return [
+        var findings = [
             Finding(isFine ? .fine : .failure, address.description, isFine ? "\(loop), \(role)" : notReadyLine)
-        ] + warnings.filter { $0 != notReadyBecause }.map { Finding(.warning, address.description, $0) }
+        ]
+        findings += warnings.filter { $0 != notReadyBecause }.map { Finding(.warning, address.description, $0) }
+        let parkedCount = parked.count + (parkedLeftOut ?? 0)
+        if parkedCount > 0 {
+            findings.append(
+                Finding(
+                    .warning, address.description,
+                    "\(parkedCount) \(parkedCount == 1 ? "effect is" : "effects are") parked",
+                    "see: loopctl effects --state parked"))
+        }
+        return findings
     }
 }
 
