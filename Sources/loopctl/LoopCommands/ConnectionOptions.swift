@@ -29,6 +29,14 @@ extension ParsedArguments {
         try explainingSilence { try StatusProbe.members(of: try reducer, within: limit) }
     }
 
+    /// The status of all reducers that these arguments name, as a table.
+    /// - Throws: as `askStatus`.
+    func askTable(within limit: Duration) throws -> StatusTable {
+        let members = try askMembers(within: limit)
+        let silent = SilentReducer.all(at: try reducer, except: members)
+        return StatusTable(members[0].report, members: members, silent: silent, showsAll: self[StatusCommand.all])
+    }
+
     private func explainingSilence<Answer>(_ ask: () throws -> Answer) throws -> Answer {
         do {
             return try ask()

@@ -191,6 +191,27 @@ import Testing
         #expect(!StatusTable(lost).text.contains("\n\n"))
     }
 
+    @Test func `shows each address that does not answer, and why`() {
+        let silent = [
+            SilentReducer(address: "tcp://b:7710", why: "nothing listens there"),
+            SilentReducer(address: "tcp://c:7710", why: "the process may be stopped"),
+        ]
+        let members = [StatusProbe.Member(address: "tcp://a:7710", report: Self.report)]
+        #expect(
+            StatusTable(Self.report, members: members, silent: silent).text.contains(
+                """
+
+                REDUCER       ROLE    EPOCH   SEQ  LAG
+                tcp://a:7710  leader      1  4211    -
+                tcp://b:7710  -           -     -    -  no answer
+                tcp://c:7710  -           -     -    -  no answer
+                tcp://b:7710: no answer: nothing listens there
+                tcp://c:7710: no answer: the process may be stopped
+
+                """))
+        #expect(!StatusTable(Self.report, members: members).text.contains("REDUCER"))
+    }
+
     @Test func `warns of two reducers that lead with two journals`() {
         var (one, two) = (StatusReport(loop: "jobs", schema: 1), StatusReport(loop: "jobs", schema: 1))
         (one.history, one.epoch, one.isReady) = ("aa", 1, true)

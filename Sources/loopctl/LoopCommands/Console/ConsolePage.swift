@@ -118,7 +118,7 @@ private struct NowView: View {
     var body: [Element] {
         if let members = console.members {
             for warning in members[0].report.warnings { Text(warning).tone(.warning) }
-            Text(StatusTable(members[0].report, members: members).text).code()
+            Text(StatusTable(members[0].report, members: members, silent: console.silent).text).code()
         }
         Heading("Parked", level: 2)
         EffectsList(

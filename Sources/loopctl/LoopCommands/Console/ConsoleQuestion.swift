@@ -37,7 +37,7 @@ enum ConsoleQuestion: Hashable, Sendable {
 
 /// A reducer's answer to the console.
 enum ConsoleAnswer: Sendable {
-    case members([StatusProbe.Member])
+    case members([StatusProbe.Member], silent: [SilentReducer] = [])
     case effects([ListedEffect], others: Int)
     case quarantine([QuarantinedEvent])
     case oldest(UInt64)
@@ -85,7 +85,9 @@ struct ConsoleAsker: Sendable {
 
     private func ask(_ question: ConsoleQuestion) throws -> ConsoleAnswer {
         switch question {
-        case .members: return .members(try StatusProbe.members(of: reducer, within: limit, context: context))
+        case .members:
+            let members = try StatusProbe.members(of: reducer, within: limit, context: context)
+            return .members(members, silent: SilentReducer.all(at: reducer, except: members))
         case .effects(let state):
             let selection = EffectSelection(state: state, max: Self.effectsMax)
             let answer = try call(.effects(selection), \.effects, limit)

@@ -209,8 +209,11 @@ struct ConsoleState: Sendable {
 
     /// The reducers that have answered, the leader first, or nil if none has.
     var members: [StatusProbe.Member]? {
-        if case .members(let members) = answers[.members], !members.isEmpty { members } else { nil }
+        if case .members(let members, _) = answers[.members], !members.isEmpty { members } else { nil }
     }
+
+    /// The reducers that have not answered while others have.
+    var silent: [SilentReducer] { if case .members(_, let silent) = answers[.members] { silent } else { [] } }
 
     /// The newest seq.
     var newest: UInt64? { members.map { $0[0].report.seq } }

@@ -28,9 +28,7 @@ enum StatusCommand {
             if arguments[json] {
                 try StandardOutput.line(try CBOR.json(CBOR.encode(try arguments.askStatus(within: limit))))
             } else {
-                let members = try arguments.askMembers(within: limit)
-                try StandardOutput.line(
-                    StatusTable(members[0].report, members: members, showsAll: arguments[all]).text)
+                try StandardOutput.line(try arguments.askTable(within: limit).text)
             }
             return 0
         })

@@ -6,16 +6,21 @@ import LoopWire
 struct StatusTable {
     private let report: StatusReport
     private let members: [StatusProbe.Member]
+    private let silent: [SilentReducer]
     /// The peers that are shown, sorted by name, because a reader looks for a name and the order of joining is chance.
     private let peers: [StatusReport.Peer]
     private let counters: [String: UInt64]
 
     /// - Parameters:
-    ///   - members: all reducers of the loop that have answered; shown if there are several.
+    ///   - members: all reducers of the loop that have answered.
+    ///   - silent: those that have not. Both are shown if there are several.
     ///   - showsAll: whether to show silent peers without effects too, and counters that are 0.
-    init(_ report: StatusReport, members: [StatusProbe.Member] = [], showsAll: Bool = false) {
+    init(
+        _ report: StatusReport, members: [StatusProbe.Member] = [], silent: [SilentReducer] = [], showsAll: Bool = false
+    ) {
         self.report = report
         self.members = members
+        self.silent = silent
         peers = (showsAll ? report.peers : report.peers.filter { !$0.hasLeft }).sorted { $0.comes(before: $1) }
         counters = showsAll ? report.counters : report.counters.filter { $0.value > 0 }
     }
@@ -81,8 +86,8 @@ struct StatusTable {
     }
 
     private var reducers: String? {
-        guard members.count > 1 else { return nil }
-        let rows = members.map { member -> [String] in
+        guard members.count + silent.count > 1 else { return nil }
+        var rows = members.map { member -> [String] in
             let report = member.report
             guard report.isStandby else {
                 return [
@@ -101,10 +106,12 @@ struct StatusTable {
                     + (report.journalFault.map { ", \($0.reason.rawValue)" } ?? ""),
             ]
         }
+        rows += silent.map { ["\($0.address)", "-", "-", "-", "-", "no answer"] }
         // A reason is never cut off, so it has its own lines below the table.
-        let reasons = members.dropFirst(self.report == members[0].report ? 1 : 0).flatMap { member in
+        var reasons = members.dropFirst(self.report == members[0].report ? 1 : 0).flatMap { member in
             Self.reasons(member.report).map { "\(member.address): \($0)" }
         }
+        reasons += silent.map { "\($0.address): no answer: \(JSONText.onOneLine($0.why))" }
         let table = Self.table(["REDUCER", "ROLE", "EPOCH", "SEQ", "LAG", ""], rows, left: [0, 1, 5])
         return ([table] + reasons).joined(separator: "\n")
     }

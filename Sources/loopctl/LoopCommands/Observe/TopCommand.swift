@@ -31,8 +31,7 @@ enum TopCommand {
 
     private static func status(_ arguments: ParsedArguments) -> String {
         do {
-            let members = try arguments.askMembers(within: arguments[ConnectionOptions.timeout])
-            return StatusTable(members[0].report, members: members, showsAll: arguments[StatusCommand.all]).text
+            return try arguments.askTable(within: arguments[ConnectionOptions.timeout]).text
         } catch {
             return "loopctl: \(error)"
         }
