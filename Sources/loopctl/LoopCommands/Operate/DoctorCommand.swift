@@ -18,7 +18,7 @@ enum DoctorCommand {
             discussion: """
                 Of each server of a URL: whether it answers, its clock, encryption, a pooler on the way, settings that decide \
                 about durability, privileges, tables, connections, long transactions, and whether a replica receives. Of a file: \
-                whether it can be used, and room on its disk. Run it where a reducer runs, as its user. Of reducers: whether they \
+                whether it can be written, whether its records since the newest snapshot can be read, and room on its disk. Run it where a reducer runs, as its user. Of reducers: whether they \
                 answer, lead and warn, and whether two lead. It changes nothing.
 
                 Exit codes: 0 nothing to mend but warnings, 1 a failure was found, 2 could not run, 64 wrong usage.
@@ -37,7 +37,7 @@ enum DoctorCommand {
         guard let place = arguments[journal] else {
             return try reducers(arguments)
         }
-        guard ConnectionString.isURL(place) else { return file(place) }
+        guard ConnectionString.isURL(place) else { return JournalFileLook.findings(of: place) }
         return DatabaseInquiry.servers(of: try JournalCommand.url(of: place)).database
     }
 
@@ -59,23 +59,6 @@ enum DoctorCommand {
         if leadersCount > 1, let (leaders, advice) = try? ReadyCommand.lastingLeaders(arguments) {
             findings.append(Finding(.failure, "all", "two reducers lead: \(leaders)", advice))
         }
-        return findings
-    }
-
-    private static func file(_ path: String) -> [Finding] {
-        var findings: [Finding] = []
-        do throws(SystemError) {
-            try FileSystem.checkWritable(path)
-        } catch {
-            findings.append(Finding(.failure, path, "it cannot be written: \(error)"))
-        }
-        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-        guard let room = FileSystem.room(at: folder) else { return findings }
-        let megabytes = room >> 20
-        findings.append(
-            room < 1 << 30
-                ? Finding(.warning, path, "its disk has \(megabytes) MiB left", "make room; a full disk stops the loop")
-                : Finding(.fine, path, "its disk has \(megabytes) MiB left"))
         return findings
     }
 }
