@@ -13,6 +13,11 @@ import Testing
         return try String(contentsOf: root.appendingPathComponent("docs/spec/2-JOURNAL.md"), encoding: .utf8)
     }
 
+    @Test func `has the kinds that a history can be asked for`() {
+        let kinds = Examples.records.map { HistoryRecord($0, position: 1, seq: .initial).kind }
+        #expect(Set(kinds) == Set(HistoryRecord.kinds))
+    }
+
     private static let effect = Examples.effect
     private static let attempt = Examples.attempt
     private static let time = Examples.time

@@ -287,7 +287,7 @@ package struct HistoryRecord: Codable, Equatable, Sendable {
     package var position: UInt64
     /// The seq of the newest event at or before this record.
     package var seq: UInt64
-    /// The kind of the record: "event", "refused", "completed", …
+    /// The kind of the record: one of `kinds`.
     package var kind: String
     /// The time of the record in milliseconds since 1970, or nil if it has none.
     package var time: Int64?
@@ -305,6 +305,13 @@ package struct HistoryRecord: Codable, Equatable, Sendable {
     package var note: String?
     /// The encoded event, if the record is an event or a quarantined one.
     package var event: [UInt8]?
+
+    /// The kinds, which are stable names for programs.
+    package static let kinds = [
+        "event", "timer fired", "timed out for good", "schedule ran", "scheduled", "refused", "completed", "skipped",
+        "granted", "attempt ended", "session opened", "session owned", "session retired", "epoch begun", "definition",
+        "state hash", "state marked", "mark hash", "quarantined", "operator action", "history begun",
+    ]
 
     /// Creates a record with the fields that every record has. All others are nil.
     package init(position: UInt64, seq: UInt64, kind: String) {

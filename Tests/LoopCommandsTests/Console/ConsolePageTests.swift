@@ -129,7 +129,7 @@ private struct Parcels: LoopDefinition {
             let text = try await browser.visit("seq/1", shows: "in session", "open.a", "absent", "started", "pack")
             let effect = try #require(text.split { " <>\n".contains($0) }.first { $0.hasPrefix("#effect/") })
                 .dropFirst()
-            let records = try await browser.visit(String(effect), shows: "asked for by", "granted", "1 attempts")
+            let records = try await browser.visit(String(effect), shows: "asked for by", "granted", "1 attempt,")
             #expect(records.contains("<#seq/1>"))
             let page = try await cluster.ask(.history(from: 1, through: nil, after: nil), \.history)
             let packed = try #require(
@@ -201,7 +201,7 @@ private struct Parcels: LoopDefinition {
 
     @Test func `shows a lane for each effect`() async throws {
         try await run { _, asker in
-            try await Browser(asker).visit("effects", shows: "█", "1 attempts", "parked")
+            try await Browser(asker).visit("effects", shows: "█", "1 attempt,", "parked")
         }
     }
 

@@ -94,6 +94,14 @@ import Testing
         ]
     }
 
+    @Test(arguments: [(0, nil), (1, "1 attempt has failed"), (2, "2 attempts have failed")])
+    func `counts the attempts that have failed`(count: Int, line: String?) throws {
+        var effect = try effects()[0]
+        effect.failures = count
+        let lines = effect.explanation.split(separator: "\n").map(String.init)
+        #expect(lines.first { $0.hasSuffix("failed") } == line)
+    }
+
     @Test func `is a table, and how many others there are`() throws {
         let printer = EffectsPrinter(isJSON: false)
         #expect(

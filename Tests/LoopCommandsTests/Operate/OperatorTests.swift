@@ -118,10 +118,21 @@ import Testing
         ["effects", "retry"], ["why"], ["why", "a..b"], ["who", "-1"], ["diff"], ["history", "--effect", "all"],
         ["history", "--since", "1h", "--until", "2h"], ["quarantine", "show"],
         ["quarantine", "drop", "0"], ["quarantine", "retry", "x"],
+        ["history", "--kind", "attempt"], ["history", "--peer", "zzz"], ["history", "--peer", "+ccf2f5f"],
         ["history", "--from", "-1"], ["trim"], ["state", "--at", "now"],
     ])
     func `exits with 64 where it is used wrongly`(words: [String]) async {
         #expect(await ControlProgram.run(words, environment: [:]) == 64)
+    }
+
+    @Test func `asks for the events of the loop if none is of the case that is asked for`() async throws {
+        let reducer = try FakeReducer { request in
+            if case .schema = request { return .schema(Self.schema) }
+            return .history(HistoryPage(records: [Self.event], next: nil))
+        }
+        let words = ["history", "--event", "placed", "--reducer", reducer.address.description, "--timeout", "20s"]
+        #expect(await ControlProgram.run(words, environment: [:]) == 0)
+        #expect(reducer.asked.withLock { $0 } == [.history(from: 0, through: nil, after: nil), .schema])
     }
 
     @Test func `does not take a range that ends before it begins`() async {
@@ -153,6 +164,19 @@ import Testing
                 .history(from: 1, through: 9, after: 3),
             ])
         #expect(printed == [1, 2, 3, 4])
+    }
+
+    @Test func `of which none is selected name the events of the loop`() {
+        func text(_ event: String?, _ cases: [String] = []) -> String {
+            HistoryCommand.noneText(of: 12, event: event, cases: cases)
+        }
+        let shape = TypeShape.cases(
+            name: "Event", cases: [.init("order", .value("Int")), .init("take", .value("Int"))], isComplete: true)
+        #expect(text(nil) == "none of 12 records is selected")
+        #expect(text("placed") == text(nil) && text("take", shape.caseNames) == text(nil))
+        #expect(text("placed", shape.caseNames) == text(nil) + "; known cases of events: order, take")
+        #expect(TypeShape.oneOf(name: "Event", values: [#""go""#]).caseNames == ["go"])
+        #expect(HistoryCommand.noneText(of: 1, event: nil, cases: []) == "none of 1 record is selected")
     }
 
     @Test func `end where they go round in a circle`() {

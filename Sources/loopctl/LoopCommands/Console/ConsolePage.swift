@@ -163,7 +163,9 @@ private struct EffectsList: View {
                     Text(effect.state.rawValue).tone(effect.state.tone)
                     Text(JSONText.onOneLine(effect.text, 200)).tone(isRetried ? .bad : .secondary)
                     if let wait = effect.waitMilliseconds { Text("for \(Duration.milliseconds(wait).text)") }
-                    if effect.failures > 0 { Text("\(effect.failures) failures").tone(.warning) }
+                    if effect.failures > 0 {
+                        Text("\(effect.failures) \(effect.failures == 1 ? "failure" : "failures")").tone(.warning)
+                    }
                     if isRetried {
                         OrderButton(
                             console: console, label: "Retry",
@@ -571,7 +573,8 @@ private struct LanesView: View {
                 Text(
                     "waited \(Duration.milliseconds(spent.waiting).text), ran \(Duration.milliseconds(spent.running).text)"
                 )
-                Text("\(lane.attempts) attempts, \(lane.end ?? (live == nil ? "it may have ended" : "no end yet"))")
+                let attempts = "\(lane.attempts) \(lane.attempts == 1 ? "attempt" : "attempts")"
+                Text("\(attempts), \(lane.end ?? (live == nil ? "it may have ended" : "no end yet"))")
                     .tone(.secondary)
             }
         }

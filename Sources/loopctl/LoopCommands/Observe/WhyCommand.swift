@@ -126,10 +126,10 @@ struct ChangesPrinter {
 
 extension ListedEffect {
     /// What the effect waits for, in a few lines for people.
-    fileprivate var explanation: String {
+    var explanation: String {
         var lines = ["\(effect) of \(feedback) is \(state.rawValue): \(JSONText.onOneLine(text))"]
         if let waitMilliseconds { lines.append("it has waited for \(Duration.milliseconds(waitMilliseconds).text)") }
-        if failures > 0 { lines.append("\(failures) attempts have failed") }
+        if failures > 0 { lines.append("\(failures) \(failures == 1 ? "attempt has" : "attempts have") failed") }
         lines.append("the transition \(seq) made its request: \(JSONText.onOneLine(shownRequest, 500))")
         return lines.joined(separator: "\n")
     }

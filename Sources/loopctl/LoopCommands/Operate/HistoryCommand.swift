@@ -1,3 +1,4 @@
+import CBOR
 import Linux
 import LoopCore
 import LoopNode
@@ -10,15 +11,15 @@ enum HistoryCommand {
     static let to = Option(
         optional: "to", JournalOptions.seq, help: "the last seq; without it up to the newest", environment: .none)
     static let kind = Option(
-        optional: "kind", .string.named("KIND"), help: "only records of this kind, such as event or attempt ended",
-        environment: .none)
+        optional: "kind", .choice(HistoryRecord.kinds).named("KIND"),
+        help: "only records of this kind, such as event or attempt ended", environment: .none)
     static let event = Option(
         optional: "event", .string.named("CASE"), help: "only events of this case of the event type", environment: .none
     )
     static let session = Option(
         optional: "session", .int(in: 1 ... .max).named("N"), help: "only records of this session", environment: .none)
     static let peer = Option(
-        optional: "peer", .string.named("ID"), help: "only records of sessions that this peer has opened",
+        optional: "peer", .peer, help: "only records of sessions that this peer has opened",
         environment: .none)
     static let key = Option(
         optional: "key-name", .string.named("NAME"), help: "only records of sessions that this key has owned",
@@ -80,10 +81,22 @@ enum HistoryCommand {
                     shown += 1
                     try StandardOutput.line(record.line(isJSON: arguments[json]))
                 }
-                if shown == 0, passed > 0 { StandardError.line("loopctl: none of \(passed) records is selected") }
+                if shown == 0, passed > 0 {
+                    let schema = arguments[event].flatMap { _ in try? reducer.ask(.schema, \.schema) }
+                    let cases = schema?.event.caseNames ?? []
+                    StandardError.line("loopctl: " + noneText(of: passed, event: arguments[event], cases: cases))
+                }
                 return 0
             }
         })
+
+    /// Says that no record is selected, and which events the loop has if it has no such event.
+    /// - Parameter cases: the cases of the event type that are known.
+    static func noneText(of count: Int, event: String?, cases: [String]) -> String {
+        let none = "none of \(count) \(count == 1 ? "record" : "records") is selected"
+        guard let event, !cases.isEmpty, !cases.contains(event) else { return none }
+        return "\(none); known cases of events: \(cases.joined(separator: ", "))"
+    }
 
     /// Asks for page after page until the last.
     static func pages(
@@ -108,6 +121,24 @@ extension ValueType where Value == String {
         ValueType(
             placeholder: "ID", expected: "an effect such as 0.17.2", read: { EffectID($0) == nil ? nil : $0 },
             write: { $0 })
+    }
+
+    /// The first digits of a peer's ID, as records have them.
+    fileprivate static var peer: ValueType {
+        ValueType(
+            placeholder: "ID", expected: "8 hexadecimal digits, such as ccf2f5f3",
+            read: { $0.utf8.count == 8 && $0.allSatisfy(\.isHexDigit) ? $0.lowercased() : nil }, write: { $0 })
+    }
+}
+
+extension TypeShape {
+    /// The names of the cases that are known of an enum. Empty for other types.
+    var caseNames: [String] {
+        switch self {
+        case .cases(_, let cases, _): cases.map(\.name)
+        case .oneOf(_, let values): values.map { String($0.filter { $0 != "\"" }) }
+        default: []
+        }
     }
 }
 
