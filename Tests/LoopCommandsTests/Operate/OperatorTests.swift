@@ -21,7 +21,7 @@ import Testing
 
     private static let event = HistoryRecord(position: 9, seq: 7, kind: "event")
     private static let effect = ListedEffect(
-        effect: "0.7.1", feedback: "f", state: .waiting, reason: .noWorker, text: "no worker serves it", seq: 7,
+        effect: "0.7.1", feedback: "f", state: .waiting, reason: .concurrency, text: "its feedback is full", seq: 7,
         failures: 0, request: [0xA0])
     private static let schema = LoopSchema(
         loop: "orders", schema: 1, event: .cases(name: "Event", cases: [], isComplete: false), eventExamples: [],
@@ -86,6 +86,39 @@ import Testing
             try await run(["diff", "3"], answering: .state(seq: 3, bytes: state)).asked
                 == [.state(at: 3), .state(at: nil)])
         #expect(try await run(["diff", "3", "--path", "b"], answering: .state(seq: 3, bytes: state)).code == 1)
+    }
+
+    @Test func `why counts the workers that were lost with an effect, in all records since it was asked for`() throws {
+        let ends = ["unresponsive, tried again", "failed, tried again: no room", "unresponsive, parked"].map { note in
+            var end = HistoryRecord(position: 9, seq: 7, kind: "attempt ended")
+            (end.effect, end.note) = ("0.7.1", note)
+            return end
+        }
+        var asked: [UInt64?] = []
+        let id = try #require(EffectID("0.7.1"))
+        let count = try WhyCommand.workersLost(with: id) { request in
+            let filter = HistoryFilter(kind: "attempt ended", effect: "0.7.1")
+            asked.append(asked.isEmpty ? nil : 5)
+            #expect(request == .history(from: 7, through: nil, after: asked.last ?? nil, filter: filter))
+            return asked.count == 1 ? HistoryPage(records: ends, next: 5) : HistoryPage(records: [ends[0]], next: nil)
+        }
+        #expect(count == 3)
+        #expect(throws: AdministrationError.unexpected) {
+            try WhyCommand.workersLost(with: id) { _ in HistoryPage(records: [], next: 5) }
+        }
+    }
+
+    @Test func `why asks for lost workers of an effect whose worker is not heard`() async throws {
+        var effect = Self.effect
+        effect.reason = .silent
+        let answered = effect
+        let reducer = try FakeReducer { request in
+            if case .effects = request { return .effects([answered], others: 0) }
+            return .history(HistoryPage(records: [], next: nil))
+        }
+        let words = ["why", "0.7.1", "--reducer", reducer.address.description, "--timeout", "20s"]
+        #expect(await ControlProgram.run(words, environment: [:]) == 0)
+        #expect(reducer.asked.withLock { $0.count } == 2)
     }
 
     @Test func `why about an effect that is not live is refused`() async throws {

@@ -54,7 +54,7 @@ struct EffectsPrinter {
     func text(for effects: [ListedEffect], others: Int) -> String {
         if isJSON {
             return JSONText.object([
-                ("effects", "[\(effects.map(\.json).joined(separator: ","))]"), ("others", "\(others)"),
+                ("effects", "[\(effects.map { $0.json() }.joined(separator: ","))]"), ("others", "\(others)"),
             ])
         }
         if effects.isEmpty { return "no such effect is live" }
@@ -81,12 +81,14 @@ extension ListedEffect {
     }
 
     /// The effect as a JSON document.
-    var json: String {
+    /// - Parameter workersLost: how many of its attempts have ended as unresponsive, or nil if that is not known.
+    func json(workersLost: Int? = nil) -> String {
         JSONText.object([
             ("effect", JSONText.quoted(effect)), ("feedback", JSONText.quoted(feedback)),
             ("state", JSONText.quoted(state.rawValue)), ("reason", JSONText.quoted(reason.rawValue)),
             ("text", JSONText.quoted(text)), ("seq", "\(seq)"),
             ("waitMilliseconds", waitMilliseconds.map { "\($0)" }), ("failures", "\(failures)"),
+            ("workersLost", workersLost.map { "\($0)" }),
             ("request", isRequestLeftOut ? nil : JSONText.document(request)), ("requestBytes", "\(requestBytes)"),
         ])
     }

@@ -60,7 +60,34 @@ enum WhyCommand {
             throw AdministrationError.refused(
                 "the effect \(id) is not wanted by the state (any more); see: loopctl effects")
         }
-        try StandardOutput.line(isJSON ? effect.json : effect.explanation)
+        if !isJSON { try StandardOutput.line(effect.explanation) }
+        // A reducer without a journal, or one that refuses this key the history, does not say.
+        let lost =
+            effect.mayEndWorkers
+            ? try? workersLost(with: id) { request in try reducer.ask(request, \.history) } : nil
+        if isJSON {
+            try StandardOutput.line(effect.json(workersLost: lost))
+        } else if let lost, lost > 0 {
+            try StandardOutput.line(
+                "\(lost) earlier \(lost == 1 ? "attempt" : "attempts") ended because the worker was not heard any more;"
+                    + " the effect may end its workers; see: loopctl history --effect \(id)")
+        }
+    }
+
+    /// How many attempts of an effect have ended as unresponsive. The search ends at the transition that made the effect.
+    static func workersLost(
+        with id: EffectID, ask: (AdministrationRequest) throws -> HistoryPage
+    ) throws -> Int {
+        let filter = HistoryFilter(kind: "attempt ended", effect: "\(id)")
+        var (count, before) = (0, UInt64?.none)
+        while true {
+            let page = try ask(.history(from: id.seq.value, through: nil, after: before, filter: filter))
+            count += page.records.count { filter.selects($0) && $0.note?.hasPrefix("unresponsive") == true }
+            guard let next = page.next else { return count }
+            // Otherwise one page could be repeated for ever.
+            guard before.map({ next < $0 }) ?? true else { throw AdministrationError.unexpected }
+            before = next
+        }
     }
 }
 
@@ -125,6 +152,11 @@ struct ChangesPrinter {
 }
 
 extension ListedEffect {
+    /// Whether it runs or is to run, so that attempts that lost their workers matter.
+    fileprivate var mayEndWorkers: Bool {
+        [.runs, .silent, .noWorker, .unclaimed, .retry].contains(reason)
+    }
+
     /// What the effect waits for, in a few lines for people.
     var explanation: String {
         var lines = ["\(effect) of \(feedback) is \(state.rawValue): \(JSONText.onOneLine(text))"]
