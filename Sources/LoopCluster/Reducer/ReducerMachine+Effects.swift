@@ -69,8 +69,9 @@ extension ReducerMachine {
         case .open: break
         }
         if let owner = dispatch.owner(at: place) {
-            let worker = words(
-                admission.members[owner.session].map { "the worker \"\($0.name)\" (\($0.peer))" } ?? "a worker")
+            let member = admission.members[owner.session]
+            let peer = member.map { "the worker \($0.name.isEmpty ? "\($0.peer)" : "\"\($0.name)\" (\($0.peer))")" }
+            let worker = words(peer ?? "a worker")
             return state == .running
                 ? (.runs, words("\(worker) runs attempt \(owner.attempt)"))
                 : (

@@ -14,9 +14,9 @@ struct JournalCommands {
         environment: nil)
     static let json = Option(flag: "json", help: "print JSON", environment: .none)
     static let from = Option(
-        "from", .int(in: 1...Int.max), default: 1, help: "the first seq that is shown", environment: .none)
+        "from", .int(in: 0...Int.max), default: 0, help: "the first seq that is shown", environment: .none)
     static let through = Option(
-        optional: "to", .int(in: 1...Int.max), help: "the last seq that is shown", environment: .none)
+        optional: "to", .int(in: 0...Int.max), help: "the last seq that is shown", environment: .none)
     static let at = Option(
         optional: "at", .int(in: 0...Int.max), help: "the seq of the state; else the newest", environment: .none)
     static let before = Option(
