@@ -151,10 +151,11 @@ import Testing
 @Suite struct `A lane of an effect` {
     private func record(
         _ position: UInt64, _ seq: UInt64, _ kind: String, time: Int64? = nil, effect: String? = nil,
-        session: UInt64? = nil, note: String? = nil
+        session: UInt64? = nil, note: String? = nil, retryAt: Int64? = nil
     ) -> HistoryRecord {
         var record = HistoryRecord(position: position, seq: seq, kind: kind)
         (record.time, record.effect, record.session, record.note) = (time, effect, session, note)
+        record.retryAt = retryAt
         return record
     }
 
@@ -165,7 +166,8 @@ import Testing
                 record(2, 2, "event", time: 1100, session: 1),
                 record(3, 2, "granted", effect: "0.1.0", note: "and 0.2.0"),
                 record(4, 3, "event", time: 1500, session: 1),
-                record(5, 3, "attempt ended", effect: "0.1.0", session: 4), record(6, 3, "granted", effect: "0.1.0"),
+                record(5, 3, "attempt ended", effect: "0.1.0", session: 4, retryAt: 1500),
+                record(6, 3, "granted", effect: "0.1.0"),
                 record(7, 4, "event", time: 2000, effect: "0.1.0", session: 5),
                 record(8, 4, "completed", effect: "0.1.0", session: 5),
             ], live: [EffectID("0.2.0")].reduce(into: []) { if let effect = $1 { $0.insert(effect) } })
@@ -183,5 +185,19 @@ import Testing
         let blocks = lanes[0].blocks(from: 1000, to: 2000, columns: 10)
         #expect(blocks.map(\.text).joined().count == 10)
         #expect(blocks.first?.text == "·" && blocks.last?.tone == .good)
+    }
+
+    @Test func `ends where its effect is parked, until an operator has it retried`() throws {
+        let effect = try #require(EffectID("0.1.0"))
+        var records = [
+            record(1, 1, "event", time: 1000, session: 1), record(2, 1, "granted", effect: "0.1.0"),
+            record(3, 2, "event", time: 1500, session: 1), record(4, 2, "attempt ended", effect: "0.1.0", session: 4),
+            record(5, 3, "event", time: 9000, session: 1),
+        ]
+        func lane(live: Set<EffectID>) -> EffectLane? { EffectLane.lanes(of: records, live: live).first }
+        #expect(lane(live: [effect])?.end == "parked" && lane(live: [])?.end == "ended")
+        #expect(try #require(lane(live: [effect])).spent(until: 9000) == (0, 500))
+        records.append(record(6, 3, "granted", effect: "0.1.0"))
+        #expect(lane(live: [effect])?.end == nil)
     }
 }

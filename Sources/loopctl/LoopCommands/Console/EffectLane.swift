@@ -61,7 +61,7 @@ struct EffectLane: Equatable, Sendable {
 
     private func ended(unlessIn live: Set<EffectID>?) -> EffectLane {
         var lane = self
-        if let live, end == nil, !live.contains(effect) { lane.close(at: last, "ended") }
+        if let live, end != Self.completed, !live.contains(effect) { lane.close(at: last, "ended") }
         return lane
     }
 
@@ -70,15 +70,18 @@ struct EffectLane: Equatable, Sendable {
         switch record.kind {
         case "granted":
             attempts += 1
+            // A parked effect may be retried by an operator.
+            end = nil
             begin(.runs(session: nil), at: time)
         case "event":
             if case .runs(nil) = spans.last?.phase { spans[spans.count - 1].phase = .runs(session: record.session) }
         case "completed":
             if case .runs(nil) = spans.last?.phase { spans[spans.count - 1].phase = .runs(session: record.session) }
-            close(at: time, "completed")
+            close(at: time, Self.completed)
         case "attempt ended":
             if case .runs(nil) = spans.last?.phase { spans[spans.count - 1].phase = .runs(session: record.session) }
-            begin(.waits, at: time)
+            // Only an effect that is tried again has a time for that.
+            if record.retryAt == nil { close(at: time, "parked") } else { begin(.waits, at: time) }
         default: break
         }
     }
@@ -88,8 +91,10 @@ struct EffectLane: Equatable, Sendable {
         spans.append(Span(phase: phase, from: time, to: nil))
     }
 
+    private static let completed = "completed"
+
     private mutating func close(at time: Int64, _ word: String) {
-        spans[spans.count - 1].to = time
+        spans[spans.count - 1].to = spans[spans.count - 1].to ?? time
         end = word
     }
 
