@@ -1,4 +1,5 @@
 internal import LoopCluster
+internal import LoopCollections
 internal import LoopCore
 internal import LoopNode
 internal import LoopWire
@@ -169,18 +170,22 @@ struct PostgresSession: ~Copyable {
     }
 
     /// Runs a prepared statement, as `PostgresConnection` does.
-    /// - Parameter pause: after what time the server is asked what the statement waits for, which an error then says.
+    /// - Parameter pause: after what time the server is asked what the statement waits for. An error says it if it is known by then.
     mutating func run(
         _ statement: PreparedStatement, _ parameters: [Parameter], _ operation: String, asksAfter pause: Duration? = nil
     ) throws(JournalError) -> QueryResult {
         let wait = wait
-        var cause: StatementWait?
+        let cause = Locked<StatementWait?>(nil)
         do throws(PostgresError) {
             return try connection.run(statement, parameters, operation, within: limit, after: pause) {
-                cause = wait.ask()
+                // A server that is slow to connect does not delay the statement.
+                _ = try? NodeThread("loop-inquiry") {
+                    let found = wait.ask()
+                    cause.withLock { $0 = found }
+                }
             }
         } catch {
-            throw failure(operation, error, cause)
+            throw failure(operation, error, cause.withLock { $0 })
         }
     }
 
