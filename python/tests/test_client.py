@@ -437,8 +437,16 @@ def test_a_sender_that_is_killed_again_and_again_sends_each_event_once(ledger: R
 def test_one_process_at_a_time_has_the_outbox(ledger: Reducer, tmp_path: Path) -> None:
     async def main() -> None:
         async with client(ledger, outbox=tmp_path / "outbox"):
-            with pytest.raises(Configuration, match="in use by another process"):
-                await client(ledger, outbox=tmp_path / "outbox").open()
+            link = tmp_path / "link"
+            link.hardlink_to(tmp_path / "outbox")
+            for path in (tmp_path / "outbox", link):
+                with pytest.raises(Configuration, match="in use by this process already"):
+                    await client(ledger, outbox=path).open()
+            # The refused ones have not taken the lock away.
+            code = f"from loop_worker.outbox_file import OutboxFile; OutboxFile({str(link)!r}, 'ledger')"
+            words = [sys.executable, "-c", code]
+            other = await asyncio.to_thread(subprocess.run, words, capture_output=True, text=True, check=False)
+            assert f"the outbox {link} is in use by another process" in other.stderr
         async with Client("orders", ledger.address, outbox=tmp_path / "other"):
             pass
         with pytest.raises(Configuration, match="is of the loop 'orders', not of 'ledger'"):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
+import stat
+import threading
+import weakref
 from pathlib import Path
 
 from . import wire
@@ -19,6 +23,11 @@ CREATE TABLE entries (number INTEGER PRIMARY KEY, data BLOB);
 """
 
 
+_OPEN: weakref.WeakValueDictionary[tuple[int, int], OutboxFile] = weakref.WeakValueDictionary()
+"""The files that this process has open, by device and inode."""
+_OPENING = threading.Lock()
+
+
 class Recovered:
     """The token of an event that an earlier process has accepted."""
 
@@ -31,28 +40,40 @@ class OutboxFile:
 
     def __init__(self, path: str | os.PathLike[str], loop: str) -> None:
         self._path = Path(path)
-        if self._path.is_symlink():
-            raise Configuration(f"the outbox {path} is a symbolic link: name the file that it leads to")
         self._loop = loop
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-            status = os.fstat(descriptor)
-            os.close(descriptor)
-            if status.st_uid != os.geteuid():
-                raise Configuration(f"the outbox {path} belongs to user {status.st_uid}, not to {os.geteuid()}")
-            if status.st_mode & 0o022:
-                raise Configuration(f"the outbox {path} can be changed by other users: chmod go-w {path}")
-            self._database = sqlite3.connect(path, isolation_level=None, timeout=0)
+            with _OPENING:
+                self._key = self._look()
+                if self._key in _OPEN:
+                    raise Configuration(f"the outbox {path} is in use by this process already")
+                self._database = sqlite3.connect(path, isolation_level=None, timeout=0)
+                _OPEN[self._key] = self
             try:
                 self._open()
             except BaseException:
                 # An open database stays locked.
-                self._database.close()
+                self.close()
                 raise
         except (OSError, sqlite3.Error) as error:
             if "locked" in str(error):
                 raise Configuration(f"the outbox {path} is in use by another process") from None
             raise Configuration(f"the outbox {path} cannot be opened: {error}") from None
+
+    def _look(self) -> tuple[int, int]:
+        """What names the file, which is made if it is missing. Raises `Configuration` for one that is not this user's alone."""
+        # Whatever closes a descriptor of an open database takes its lock away. This one opens a new file alone.
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        status = self._path.lstat()
+        if stat.S_ISLNK(status.st_mode):
+            raise Configuration(f"the outbox {self._path} is a symbolic link: name the file that it leads to")
+        if not stat.S_ISREG(status.st_mode):
+            raise Configuration(f"the outbox {self._path} is no file")
+        if status.st_uid != os.geteuid():
+            raise Configuration(f"the outbox {self._path} belongs to user {status.st_uid}, not to {os.geteuid()}")
+        if status.st_mode & 0o022:
+            raise Configuration(f"the outbox {self._path} can be changed by other users: chmod go-w {self._path}")
+        return status.st_dev, status.st_ino
 
     def _open(self) -> None:
         run = self._database.execute
@@ -120,6 +141,7 @@ class OutboxFile:
     def close(self) -> None:
         """Lets another process have the file."""
         self._database.close()
+        _OPEN.pop(self._key, None)
 
 
 def _entry(data: bytes) -> Entry:
