@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from conftest import Deposit, Work, all_booked, client
 
-from loop_worker import Client, Configuration, NoReducer, Options, Retry, Worker, keys
+from loop_worker import Client, Configuration, NoReducer, NotAdmitted, Options, Retry, Worker, keys
 from loop_worker import main as program
 from loop_worker.address import look_up, why_silent
 from loop_worker.main import _JSON
@@ -266,7 +266,7 @@ def test_a_line_of_a_body_keeps_its_text_and_an_error_its_traceback() -> None:
 @pytest.fixture
 def folder_of_keys(programs: Path, tmp_path: Path) -> Path:
     folder = tmp_path / "keys"
-    for name, role in (("main", "reducer"), ("w1", "worker"), ("me", "sender")):
+    for name, role in (("main", "reducer"), ("w1", "worker"), ("me", "sender"), ("s1", "sender")):
         more = ["--role", "observer"] if name == "me" else []
         subprocess.run([programs / "loopctl", "keygen", folder, name, "--role", role, *more], check=True, capture_output=True)
     return folder
@@ -286,6 +286,23 @@ def test_with_keys_only_those_who_have_them_take_part(programs: Path, start_redu
         async with Client("ledger", reducer.address, connect_timeout=0.3) as stranger:
             with pytest.raises(NoReducer, match="does not talk without keys; give --key and --reducer-key"):
                 await stranger.send(Deposit(2, Work()))
+
+    asyncio.run(main())
+
+
+def test_a_sender_that_may_not_read_goes_on_sending(programs: Path, start_reducer: StartReducer, folder_of_keys: Path) -> None:
+    reducer = start_reducer(programs / "loop-reducer", "ledger", "/tmp", "--keys", folder_of_keys)
+    own, server = str(folder_of_keys / "s1.key_secret"), str(folder_of_keys / "server.key")
+
+    async def main() -> None:
+        async with Client("ledger", reducer.address, key=own, reducer_key=server) as handle:
+            why = 'the key "s1", which is sender, may not fetch states; its certificate must have the role observer'
+            for number in (1, 2):
+                with pytest.raises(NotAdmitted, match=why):
+                    await handle.state()
+                with pytest.raises(NotAdmitted, match=why):
+                    await anext(handle.states())
+                assert (await handle.send(Deposit(number, Work()))).seq == number
 
     asyncio.run(main())
 

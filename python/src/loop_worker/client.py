@@ -88,6 +88,7 @@ class _Stream:
 
     def __init__(self, observer: Observer) -> None:
         self.observer = observer
+        self.is_followed = False
         self.newest: tuple[Position, bytes | Plain] | None = None
         self.news = News()
 
@@ -342,14 +343,24 @@ class Client(Node):
             fold = Fold(folded) if folded is not None else None
             stream = self._streams[section, interval, folded] = _Stream(Observer(self.machine.loop, section, interval, fold))
             self.machine.awaits_last_state = True
-            self.follow(stream.observer.topic)
+            self._follow_if_allowed(stream)
             self.wake()
         return stream
+
+    def _follow_if_allowed(self, stream: _Stream) -> None:
+        """Subscribes to a stream, or ends that.
+
+        With keys, its first state shows that it is for this client: a refused question ends the stream, a refused subscription all.
+        """
+        is_allowed = stream.observer.refused is None and (self._keys is None or stream.newest is not None)
+        if is_allowed != stream.is_followed:
+            stream.is_followed = is_allowed
+            (self.follow if is_allowed else self.unfollow)(stream.observer.topic)
 
     # What the node hears.
 
     def topics(self) -> list[bytes]:
-        topics = [stream.observer.topic for stream in self._streams.values()]
+        topics = [stream.observer.topic for stream in self._streams.values() if stream.is_followed]
         return [*topics, wire.topic(self.machine.loop, wire.TRANSITIONS)] if self._transitions else topics
 
     def hear(self, topic: bytes, header: wire.Header, message: wire.Message) -> None:
@@ -365,6 +376,7 @@ class Client(Node):
             elif section is None or section == stream.observer.section:
                 stream.observer.hear(header, message, topic, now)
                 stream.take()
+                self._follow_if_allowed(stream)
 
     def _section_of(self, header: wire.Header, message: wire.Message) -> str | None:
         """The section that an answer is of, or nothing for what concerns all streams. It does not name its section.

@@ -36,15 +36,18 @@ _DIFFERS = {
     5: "the version of the protocol",
     6: "the section",
 }
+_ROLE = 8
 _NOT_ALLOWED = {
     7: "the reducer does not admit this key any more",
-    8: "no role of this key allows that; see loopctl keygen --role",
+    _ROLE: "no role of this key allows it; see loopctl keygen --role",
     9: "the session belongs to another key",
 }
 
 
 def refusal(news: wire.Refused) -> str:
     """What a reducer's refusal says, for people."""
+    if news.what == _ROLE and news.peers:
+        return f"the key {news.reducers}, may not {news.peers} (loopctl keygen --role)"
     words = _NOT_ALLOWED.get(news.what)
     if words is not None:
         return words + (f" ({news.reducers})" if news.reducers else "")
