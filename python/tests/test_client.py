@@ -256,8 +256,37 @@ def test_an_argument_of_a_reader_that_cannot_be_used_is_named(ledger: Reducer) -
                 await handle.state(at_least=number)
             with pytest.raises(Configuration, match="at_most is -1; give a number of states a second"):
                 await anext(handle.states(at_most=-1))
+            for section in (None, b"done", 5, "\ud800"):
+                wrong: Any = section
+                for use in (handle.state(section=wrong), handle.current_state(section=wrong), anext(handle.states(section=wrong))):
+                    with pytest.raises(Configuration, match="section is .*; give the name of a section"):
+                        await use
+            placed = await handle.send(Deposit(1, Work()))
+            parts: list[dict[str, Any]] = [{"history": None}, {"epoch": (1, 2)}, {"epoch": wire.Epoch(-1, 2)}, {"seq": "1"}]
+            for part in parts:
+                with pytest.raises(Configuration, match=r"at_least is StateID"):
+                    await handle.state(at_least=placed._replace(**part))
+            for reading in (handle.ask(Deposit(2, Work()), [int]), handle.state([int]), handle.current_state([int])):
+                with pytest.raises(Misfit, match=r"\[<class 'int'>\] cannot be read"):
+                    await reading
+            for following in (handle.states([int]), handle.transitions([int])):
+                with pytest.raises(Misfit, match=r"\[<class 'int'>\] cannot be read"):
+                    await anext(following)
+            assert (await handle.current_state()).seq == placed.seq
 
     asyncio.run(main())
+    for more in (
+        {"outbox": 5},
+        {"outbox": b"x"},
+        {"outbox": "a\0b"},
+        {"outbox": ""},
+        {"key": 5},
+        {"key": "a\0b"},
+        {"reducer_key": b"x"},
+    ):
+        arguments: dict[str, Any] = more
+        with pytest.raises(Configuration, match=f"{next(iter(more))} is .*; give the path of"):
+            Client("ledger", **arguments)
 
 
 def test_a_state_of_another_type_is_an_error_with_its_place(ledger: Reducer) -> None:

@@ -15,12 +15,25 @@ from typing import Any, NamedTuple
 
 from . import address, keys, machine, wire
 from .deltas import Fold, Plain
-from .errors import Ended, LoopError, Misfit, NotAdmitted, Refused, Unanswered, is_number, require, require_loop
+from .errors import (
+    Ended,
+    LoopError,
+    Misfit,
+    NotAdmitted,
+    Refused,
+    Unanswered,
+    is_number,
+    is_path,
+    is_text,
+    is_whole,
+    require,
+    require_loop,
+)
 from .node import News, Node, refusal
 from .observer import Observer, Position
 from .options import Options
 from .outbox_file import Recovered
-from .values import Read, decode, decoder, encode, loads
+from .values import Read, decoder, encode, loads
 
 _LOG = logging.getLogger("loop_worker")
 _STATUS_REPEAT = 0.3
@@ -132,6 +145,14 @@ class Client(Node):
     ) -> None:
         given = Options.of_environment()
         require_loop(loop, schema)
+        require(not key or is_path(key), "key", key, "the path of a file, or None")
+        require(
+            not reducer_key or is_path(reducer_key),
+            "reducer_key",
+            reducer_key,
+            "the path of server.key, its 40 characters, or None",
+        )
+        require(outbox is None or is_path(outbox), "outbox", outbox, "the path of a file, or None")
         options = Options(reducer or given.reducer, name=name, stop_limit=stop_limit, connect_timeout=connect_timeout)
         super().__init__(
             machine.Configuration(loop, address.parse(options.reducer), schema, name=name or "python"),
@@ -196,6 +217,7 @@ class Client(Node):
 
     async def ask(self, event: object, kind: Any = Any) -> Any:
         """Sends an event, and returns the definition's answer to it, as a type. Raises `Refused`, `Unanswered` and `Misfit`."""
+        read = decoder(kind)
         settled = await self._outcome(event, wire.WANTS_SEQ | wire.WANTS_ANSWER)
         seq = settled.seq
         if settled.answer is None:
@@ -204,7 +226,7 @@ class Client(Node):
         if code:
             raise Unanswered(seq, _NO_ANSWER.get(code, f"the reducer's reason is {code}"))
         try:
-            return decode(data, kind)
+            return read(loads(data))
         except Misfit as error:
             raise Unanswered(seq, f"it is not of the type that was asked for: {error}") from None
 
@@ -255,8 +277,7 @@ class Client(Node):
 
         Raises `Ended` if the loop has begun another history, in which the named state is lost.
         """
-        is_id = at_least is None or isinstance(at_least, StateID)
-        require(is_id, "at_least", at_least, "the StateID that send() returned, or None")
+        require(at_least is None or _is_id(at_least), "at_least", at_least, "the StateID that send() returned, or None")
         read = decoder(kind)
         stream = self._following(section, None)
         if at_least is not None and at_least.history == self.machine.history:
@@ -276,6 +297,7 @@ class Client(Node):
 
     async def current_state(self, kind: Any = Any, *, section: str = "") -> State:
         """A state that is not older than the call: it has every event whose outcome anyone was told before (linearizable)."""
+        decoder(kind)
         self._following(section, None)
         while True:
             self.check()
@@ -336,6 +358,7 @@ class Client(Node):
 
     def _following(self, section: str, at_most: float | None, folded: Any = None) -> _Stream:
         """A stream of states, or of deltas to states of a type. It goes on for later readers, as long as the client is open."""
+        require(is_text(section), "section", section, 'the name of a section, or "" for the whole state')
         self.check()
         interval = round(1000 / at_most) if at_most else 0
         stream = self._streams.get((section, interval, folded))
@@ -471,6 +494,12 @@ class Client(Node):
         for future in self._status:
             if not future.done():
                 future.set_exception(self._error())
+
+
+def _is_id(value: object) -> bool:
+    if not isinstance(value, StateID) or not isinstance(value.epoch, wire.Epoch):
+        return False
+    return all(map(is_whole, (value.history, *value.epoch, value.seq)))
 
 
 def _is_at_least(position: Position, wanted: StateID | None) -> bool:

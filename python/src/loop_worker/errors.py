@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import numbers
+import os
 from datetime import timedelta
 from typing import Any
 
@@ -112,6 +113,17 @@ def is_number(value: Any, least: float, most: float = float("inf")) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool) and least <= float(value) <= most
 
 
+def is_whole(value: object) -> bool:
+    """Whether a value is a whole number of 64 bits."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 64
+
+
+def is_path(value: object) -> bool:
+    """Whether a value can name a file."""
+    path = os.fspath(value) if isinstance(value, os.PathLike) else value
+    return isinstance(path, str) and path != "" and "\0" not in path
+
+
 def is_text(value: object) -> bool:
     """Whether a value is a text that can be sent."""
     return isinstance(value, str) and not any("\ud800" <= character <= "\udfff" for character in value)
@@ -120,8 +132,7 @@ def is_text(value: object) -> bool:
 def require_loop(loop: object, schema: object) -> None:
     """Raises `Configuration` for a name of a loop, or a number of a schema, that is none."""
     require(is_text(loop), "the name of the loop", loop, 'a name, such as "orders"')
-    is_schema = isinstance(schema, int) and not isinstance(schema, bool) and 0 <= schema < 1 << 64
-    require(is_schema, "schema", schema, "a whole number of 64 bits, from 0 on")
+    require(is_whole(schema), "schema", schema, "a whole number of 64 bits, from 0 on")
 
 
 def shown(value: object) -> str:

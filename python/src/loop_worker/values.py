@@ -302,9 +302,17 @@ def decode(data: bytes, kind: Any = Any) -> Any:
     return decoder(kind)(loads(data))
 
 
-@functools.cache
 def decoder(kind: Any) -> Read:
-    """The reader of a type, for plain values as `loads` makes them."""
+    """The reader of a type, for plain values as `loads` makes them. Raises `Misfit` for what is no type."""
+    try:
+        hash(kind)
+    except TypeError:
+        raise _no_type(kind) from None
+    return _decoder(kind)
+
+
+@functools.cache
+def _decoder(kind: Any) -> Read:
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if kind is Any or kind is object:
         return lambda value: value
@@ -330,7 +338,11 @@ def decoder(kind: Any) -> Read:
         return _read_fields(kind)
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return _read_enum(kind)
-    raise Misfit(f"{kind} cannot be read: give a dataclass, Cases, or what CBOR has")
+    raise _no_type(kind)
+
+
+def _no_type(kind: Any) -> Misfit:
+    return Misfit(f"{kind} cannot be read: give a dataclass, Cases, or what CBOR has")
 
 
 def _expect(kind: type | tuple[type, ...], name: str) -> Read:
@@ -478,7 +490,7 @@ def _read_fields(kind: type) -> Read:
     except BaseException:
         # What was made of it meanwhile is of no use.
         del _READERS[kind]
-        decoder.cache_clear()
+        _decoder.cache_clear()
         raise
     return read
 
