@@ -29,6 +29,7 @@ from loop_worker import (
     encode,
     wire,
 )
+from loop_worker.outbox_file import OutboxFile
 from loop_worker.pytest_plugin import StartReducer
 from loop_worker.testing import Reducer, until
 
@@ -480,6 +481,26 @@ def test_one_process_at_a_time_has_the_outbox(ledger: Reducer, tmp_path: Path) -
             pass
         with pytest.raises(Configuration, match="is of the loop 'orders', not of 'ledger'"):
             await client(ledger, outbox=tmp_path / "other").open()
+
+    asyncio.run(main())
+
+
+def test_an_event_for_which_the_disk_has_no_space_is_not_counted(tmp_path: Path) -> None:
+    async def main() -> None:
+        accepted = 0
+        handle = Client("ledger", f"ipc://{tmp_path}/none", outbox=tmp_path / "outbox")
+        await handle.open()
+        assert handle._file is not None
+        handle._file._database.execute("PRAGMA max_page_count = 8")
+        with pytest.raises(Configuration, match="cannot be written: database or disk is full"):
+            while True:
+                await handle.post("x" * 1000)
+                accepted += 1
+        with pytest.raises(Ended, match=f"^{accepted} events were not settled: .* is full: they stay in the outbox"):
+            await handle.aclose()
+        file = OutboxFile(tmp_path / "outbox", "ledger")
+        assert len(file.stream.entries) == accepted > 0
+        file.close()
 
     asyncio.run(main())
 

@@ -236,8 +236,13 @@ class Node:
         while not self.machine.accept(wire.EVENT, flags, held, event, token):
             await self._space.wait()
             self.check()
-        self._keep()
-        self.check()
+        try:
+            self._write()
+        except Configuration as error:
+            # It is refused, so it is not in the outbox.
+            self.machine.outbox.take_back()
+            self.shut(error)
+            raise
         self.wake()
         if time.monotonic() - self.turned_at > _YIELD_AFTER:
             # Many events in a row leave while they come, and everything else on the event loop goes on.
@@ -463,12 +468,18 @@ class Node:
                     return
 
     def _keep(self) -> None:
-        """Has on disk what must not leave before it is there."""
+        """Has on disk what must not leave before it is there, or ends."""
+        try:
+            self._write()
+        except Configuration as error:
+            self.shut(error)
+
+    def _write(self) -> None:
         if self._file is not None and self._is_open:
             try:
                 self._file.keep(self.machine)
             except (sqlite3.Error, OverflowError) as error:
-                self.shut(Configuration(f"the outbox {self._outbox_path} cannot be written: {error}"))
+                raise Configuration(f"the outbox {self._outbox_path} cannot be written: {error}") from None
 
     def _send_batches(self) -> None:
         while self._push is not None:

@@ -82,6 +82,11 @@ class Outbox:
         self.byte_count += len(entry.data)
         self.last += 1
 
+    def take_back(self) -> None:
+        """Forgets the newest entry, which has not left."""
+        self.byte_count -= len(self._entries.pop().data)
+        self.last -= 1
+
     def next_run(self) -> tuple[int, list[bytes]] | None:
         """The first number and the bytes of the entries that leave next, at most 512 or 256 KiB, or one."""
         if self.sent >= self.last:
