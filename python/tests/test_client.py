@@ -320,6 +320,19 @@ def test_posts_that_no_reducer_has_taken_are_said(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+def test_the_error_of_the_block_surfaces_and_what_is_not_settled_is_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def main() -> None:
+        async with Client("ledger", f"ipc://{tmp_path}/none", stop_limit=0.1) as handle:
+            await handle.post(Deposit(1, Work()))
+            raise ValueError("of the block")
+
+    with pytest.raises(ValueError, match="of the block"):
+        asyncio.run(main())
+    assert "client python: 1 events were not settled within 0.1 s: they may be lost" in caplog.messages
+
+
 def test_an_address_that_cannot_be_dialled_leaves_nothing_open(tmp_path: Path) -> None:
     async def main() -> None:
         for _ in range(2):

@@ -181,7 +181,13 @@ class Client(Node):
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        await self.aclose()
+        try:
+            await self.aclose()
+        except Ended as ended:
+            if error is None:
+                raise
+            # The error of the block goes on.
+            _LOG.error("%s: %s", self.title, ended)
 
     async def aclose(self) -> None:
         """Waits until the outcome of everything accepted is known, for `stop_limit`, and ends the session.
