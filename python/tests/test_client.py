@@ -333,6 +333,18 @@ def test_the_error_of_the_block_surfaces_and_what_is_not_settled_is_logged(
     assert "client python: 1 events were not settled within 0.1 s: they may be lost" in caplog.messages
 
 
+def test_a_client_whose_open_has_failed_can_be_closed(tmp_path: Path) -> None:
+    async def main() -> None:
+        handle = Client("ledger", f"ipc://{tmp_path}/none", outbox=tmp_path)
+        with pytest.raises(Configuration, match="is no file"):
+            await handle.open()
+        await handle.aclose()
+        with pytest.raises(Configuration, match="is not open"):
+            await handle.post(1)
+
+    asyncio.run(main())
+
+
 def test_an_address_that_cannot_be_dialled_leaves_nothing_open(tmp_path: Path) -> None:
     async def main() -> None:
         for _ in range(2):

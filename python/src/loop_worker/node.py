@@ -210,8 +210,8 @@ class Node:
 
     @property
     def was_opened(self) -> bool:
-        """Whether `open` was called."""
-        return hasattr(self, "over")
+        """Whether `open` was called, and has found what it needs."""
+        return hasattr(self, "machine")
 
     def check_opened(self) -> None:
         """Raises `Configuration` if `open` was not called."""
