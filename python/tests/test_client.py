@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import random
 import signal
+import sqlite3
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -487,6 +490,52 @@ def test_a_sender_that_is_killed_again_and_again_sends_each_event_once(ledger: R
             assert (await all_booked(handle, accepted)).is_sound
 
     asyncio.run(main())
+
+
+def test_a_damaged_outbox_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "outbox"
+    address = f"ipc://{tmp_path}/none"
+
+    async def post() -> None:
+        handle = Client("ledger", address, outbox=path, stop_limit=0)
+        await handle.open()
+        for number in (1, 2, 3):
+            await handle.post(Deposit(number, Work()))
+        with pytest.raises(Ended, match="3 events were not settled"):
+            await handle.aclose()
+
+    def refused() -> str:
+        try:
+            OutboxFile(path, "ledger").close()
+        except Configuration as error:
+            return str(error)
+        return ""
+
+    asyncio.run(post())
+    whole = path.read_bytes()
+    for statement, why in (
+        ("DELETE FROM stream", "its tables cannot be read"),
+        ("UPDATE stream SET history = NULL", "its tables cannot be read"),
+        ("UPDATE stream SET peer = x'00'", "its stream cannot be read"),
+        ("UPDATE stream SET session = -1", "its stream cannot be read"),
+        ("DELETE FROM entries WHERE number = 2", "there is no event 2"),
+        ("UPDATE entries SET data = 'text' WHERE number = 3", "the event 3 cannot be read"),
+        ("UPDATE entries SET data = x'01' WHERE number = 1", "the event 1 cannot be read"),
+        ("UPDATE entries SET data = x'020200000000' WHERE number = 1", "the event 1 cannot be read"),
+        ("UPDATE entries SET data = x'01020200000000' WHERE number = 1", "the event 1 cannot be read"),
+        ("UPDATE entries SET data = x'010201000000ff' WHERE number = 1", "the event 1 cannot be read"),
+    ):
+        path.write_bytes(whole)
+        with contextlib.closing(sqlite3.connect(path)) as database, database:
+            database.execute(statement)
+        assert f"the outbox {path} is damaged: {why}; move it away" in refused()
+    chance = random.Random(1)
+    marks = [at for at, byte in enumerate(whole) if byte]
+    for _ in range(200):
+        damaged = bytearray(whole)
+        damaged[chance.choice(marks)] ^= 1 << chance.randrange(8)
+        path.write_bytes(damaged[: chance.choice([len(whole), chance.randrange(1, len(whole))])])
+        refused()
 
 
 def test_one_process_at_a_time_has_the_outbox(ledger: Reducer, tmp_path: Path) -> None:

@@ -11,9 +11,10 @@ import weakref
 from pathlib import Path
 
 from . import wire
-from .errors import Configuration
+from .errors import Configuration, Misfit
 from .machine import Machine
 from .outbox import Entry, Stream
+from .values import loads
 
 _APPLICATION = 0x4C705077
 _TABLES = """
@@ -21,6 +22,7 @@ CREATE TABLE stream (
     loop TEXT, peer BLOB, history BLOB, epoch BLOB, nonce BLOB, session INTEGER, settled INTEGER, offered INTEGER);
 CREATE TABLE entries (number INTEGER PRIMARY KEY, data BLOB);
 """
+_COLUMNS = [str, bytes, bytes, bytes, bytes, int, int, int]
 
 
 _OPEN: weakref.WeakValueDictionary[tuple[int, int], OutboxFile] = weakref.WeakValueDictionary()
@@ -54,7 +56,7 @@ class OutboxFile:
                 # An open database stays locked.
                 self.close()
                 raise
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, UnicodeDecodeError, sqlite3.Error) as error:
             if "locked" in str(error):
                 raise Configuration(f"the outbox {path} is in use by another process") from None
             raise Configuration(f"the outbox {path} cannot be opened: {error}") from None
@@ -90,10 +92,21 @@ class OutboxFile:
             run("INSERT INTO stream VALUES (?, ?, ?, ?, ?, 0, 0, 0)", (self._loop, os.urandom(16), *[bytes(8)] * 3))
         elif application != _APPLICATION:
             raise Configuration(f"{self._path} is no outbox of this package; loopctl and Swift programs have files of their own")
-        loop, self.peer, history, epoch, nonce, session, settled, offered = run("SELECT * FROM stream").fetchone()
+        (state,) = run("PRAGMA quick_check(1)").fetchone()
+        rows = run("SELECT * FROM stream").fetchall()
+        self._require(state == "ok" and [[*map(type, row)] for row in rows] == [_COLUMNS], "its tables cannot be read")
+        loop, self.peer, history, epoch, nonce, session, settled, offered = rows[0]
+        are_whole = [*map(len, rows[0][1:5])] == [16, 8, 8, 8] and min(session, settled, offered) >= 0
+        self._require(are_whole, "its stream cannot be read")
         if loop != self._loop:
             raise Configuration(f"the outbox {self._path} is of the loop {loop!r}, not of {self._loop!r}")
-        entries = [_entry(data) for (data,) in run("SELECT data FROM entries ORDER BY number")]
+        entries: list[Entry] = []
+        for number, data in run("SELECT number, data FROM entries ORDER BY number"):
+            self._require(number == settled + len(entries) + 1, f"there is no event {settled + len(entries) + 1}")
+            try:
+                entries.append(_entry(data))
+            except (wire.Malformed, Misfit):
+                self._require(False, f"the event {number} cannot be read")
         if not session:
             # Under its old name the reducer may have a session with a watermark.
             self.peer = os.urandom(16)
@@ -110,6 +123,10 @@ class OutboxFile:
         self._generation = 0
         self._last, self._settled = settled + len(entries), settled
         run("COMMIT")
+
+    def _require(self, is_right: bool, why: str) -> None:
+        if not is_right:
+            raise Configuration(f"the outbox {self._path} is damaged: {why}; move it away to begin an empty one")
 
     def keep(self, machine: Machine) -> None:
         """Writes what has changed since the last time, and syncs it."""
@@ -144,7 +161,17 @@ class OutboxFile:
         _OPEN.pop(self._key, None)
 
 
-def _entry(data: bytes) -> Entry:
-    """An entry from its bytes: a client's event."""
-    start = 31 if data[1] & wire.HAS_TRACE else 6
-    return Entry(data, b"", data[1], False, Recovered(data[start:]))
+def _entry(data: object) -> Entry:
+    """An entry from its bytes: a client's event. Raises `Malformed` and `Misfit`."""
+    if not isinstance(data, bytes):
+        raise wire.Malformed("no bytes")
+    reader = wire.Reader(data)
+    kind, flags = reader.u8(), reader.u8()
+    if kind != wire.EVENT or flags & ~(wire.WANTS_ANSWER | wire.HAS_TRACE) != wire.WANTS_SEQ:
+        raise wire.Malformed(f"an entry of kind {kind} with flags {flags}")
+    reader.take(25 if flags & wire.HAS_TRACE else 0)
+    event = reader.bytes()
+    if reader.at != len(data):
+        raise wire.Malformed("bytes after the event")
+    loads(event)
+    return Entry(data, b"", flags, False, Recovered(event))
