@@ -320,9 +320,18 @@ def test_a_key_that_others_can_read_is_refused(folder_of_keys: Path) -> None:
         (link, "symbolic link"),
         (folder_of_keys / "none", "cannot be read"),
         (None, "needs --key"),
+        (folder_of_keys / "allowed" / "w1.key", "has no secret-key: give the file NAME.key_secret"),
     ):
         with pytest.raises(Configuration, match=why):
             keys.load(path, server)
+    os.chmod(secret, 0o600)
+    # The second one is a larger number than a key has.
+    for wrong in ("~" * 40, "#" * 40, "é" * 40):
+        with pytest.raises(Configuration, match=f"{wrong} is no file, and no key"):
+            keys.load(secret, wrong)
+    secret.write_text(secret.read_text().replace('secret-key = "', 'secret-key = "~'))
+    with pytest.raises(Configuration, match="has a key that is none"):
+        keys.load(secret, server)
 
 
 def test_each_address_of_a_name_is_tried() -> None:

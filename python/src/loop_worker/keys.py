@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import re
 import stat
+import struct
 from pathlib import Path
 from typing import NamedTuple
+
+from zmq.utils import z85
 
 from .errors import Configuration
 
@@ -32,30 +35,39 @@ def load(own: str | os.PathLike[str] | None, reducer: str | None) -> Keys | None
     if not own or not reducer:
         missing, given = ("--key (LOOP_KEY)", "--reducer-key") if not own else ("--reducer-key (LOOP_REDUCER_KEY)", "--key")
         raise Configuration(f"{given} needs {missing} too: a peer has its own key, and knows the reducer by another one")
-    pair = _read(Path(own), is_secret=True)
-    if "secret-key" not in pair:
-        raise Configuration(f"{own} has no secret-key: give the file NAME.key_secret, as loopctl keygen writes it")
+    pair = _read(Path(own))
+    for name in ("secret-key", "public-key"):
+        if name not in pair:
+            raise Configuration(f"{own} has no {name}: give the file NAME.key_secret, as loopctl keygen writes it")
+    _check(Path(own))
     if len(reducer) == _LENGTH and not os.path.exists(reducer):
+        if not _is_key(reducer):
+            raise Configuration(f"{reducer} is no file, and no key: give the reducer's server.key, or the 40 characters in it")
         server = reducer
     else:
-        found = _read(Path(reducer), is_secret=False)
+        found = _read(Path(reducer))
         if "public-key" not in found:
             raise Configuration(f"{reducer} has no public-key: give the reducer's server.key, or the 40 characters in it")
         server = found["public-key"]
     return Keys(pair["public-key"].encode(), pair["secret-key"].encode(), server.encode())
 
 
-def _read(path: Path, is_secret: bool) -> dict[str, str]:
+def _is_key(text: str) -> bool:
     try:
-        if is_secret:
-            _check(path)
+        return len(z85.decode(text)) == 32
+    except (KeyError, ValueError, struct.error):
+        return False
+
+
+def _read(path: Path) -> dict[str, str]:
+    try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no text"
         raise Configuration(f"the key {path} cannot be read: {reason}") from None
     found = dict(_KEY.findall(text))
-    if any(len(key) != _LENGTH for key in found.values()):
-        raise Configuration(f"{path} has a key that is not of {_LENGTH} characters")
+    if not all(map(_is_key, found.values())):
+        raise Configuration(f"{path} has a key that is none: loopctl keygen writes one of {_LENGTH} characters")
     return found
 
 
