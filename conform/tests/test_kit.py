@@ -95,7 +95,13 @@ def test_a_group_that_is_not_there_is_answered_with_those_that_are() -> None:
     [
         ([], "give a mode"),
         (["worker"], "--exec is missing"),
+        (["reducer"], "--exec is missing; or give the ADDRESS of a reducer that runs already"),
+        (["reducer", "nonsense"], "'nonsense' is no address: give tcp://HOST:PORT or ipc://PATH"),
+        (["reducer", "tcp://127.0.0.1:99999"], "is no address"),
+        (["reducer", "ipc:///" + "x" * 200], "is no address"),
         (["worker", "--exec", "no-such-program"], "there is no program"),
+        (["worker", "--exec", "python 'x"], "is no command: No closing quotation"),
+        (["worker", "--exec", " "], "there is no program ''"),
         (["worker", "--jobs", "0"], "--jobs is 0"),
         (["nothing"], "invalid choice"),
     ],

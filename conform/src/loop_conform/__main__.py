@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -72,11 +73,35 @@ def arguments() -> argparse.Namespace:
         return given
     if given.jobs < 1:
         parser.error(f"--jobs is {given.jobs}; give 1 or more")
-    if not given.list and not given.exec and not getattr(given, "address", ""):
-        parser.error("--exec is missing")
-    if given.exec and not shutil.which(shlex.split(given.exec)[0]):
-        parser.error(f"--exec: there is no program {shlex.split(given.exec)[0]!r}")
+    address = getattr(given, "address", "")
+    if not given.list and not given.exec and not address:
+        others = "; or give the ADDRESS of a reducer that runs already" if given.mode == "reducer" else ""
+        parser.error(f"--exec is missing{others}")
+    if address and not can_be_dialled(address):
+        parser.error(f"{address!r} is no address: give tcp://HOST:PORT or ipc://PATH")
+    if given.exec:
+        try:
+            words = shlex.split(given.exec)
+        except ValueError as error:
+            parser.error(f"--exec {given.exec!r} is no command: {error}")
+        if not words or not shutil.which(words[0]):
+            parser.error(f"--exec: there is no program {''.join(words[:1])!r}")
     return given
+
+
+def can_be_dialled(address: str) -> bool:
+    """Whether a text is an address that the library can dial."""
+    found = re.fullmatch(r"ipc://.+|tcp://.+:(\d{1,5})", address)
+    # The library takes larger ports for others.
+    if not found or not 1 <= int(found[1] or 1) <= 65_535:
+        return False
+    try:
+        with zmq.Context() as context, context.socket(zmq.DEALER) as dealer:
+            dealer.linger = 0
+            dealer.connect(address)
+    except zmq.ZMQError:
+        return False
+    return True
 
 
 def outcome(play: Play) -> tuple[str, float]:
