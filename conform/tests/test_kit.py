@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -110,6 +112,26 @@ def test_wrong_usage_has_the_exit_code_64(words: list[str], why: str) -> None:
     done = subprocess.run([sys.executable, "-m", "loop_conform", *words], capture_output=True, text=True, check=False)
     assert done.returncode == 64
     assert why in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("mode", ["worker", "reducer"])
+def test_a_signal_ends_the_programs_and_leaves_no_folder(tmp_path: Path, mode: str, number: int, code: int) -> None:
+    program = "sh -c 'echo $$ >>{folder}/../started; exec sleep 60'"
+    words = [sys.executable, "-m", "loop_conform", mode, "--jobs", "2", "--exec", program]
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    started = tmp_path / "started"
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as kit:
+        limit = time.monotonic() + 20
+        while (not started.exists() or not started.read_text().strip()) and time.monotonic() < limit:
+            time.sleep(0.05)
+        kit.send_signal(number)
+        _, errors = kit.communicate(timeout=20)
+    assert (kit.returncode, errors) == (code, b"")
+    assert list(tmp_path.iterdir()) == [started]
+    for process in started.read_text().split():
+        assert not Path("/proc", process).exists()
 
 
 def test_what_came_is_folded_and_what_differs_is_shown_with_its_place() -> None:

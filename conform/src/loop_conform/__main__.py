@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -20,7 +21,7 @@ import zmq
 
 from . import forms
 from .ends import Peer
-from .play import Failed, Play, free_address, started_reducer
+from .play import STOPPED_BY, Failed, Play, Stopped, free_address, started_reducer
 
 MODES = ("worker", "client", "observer", "reducer")
 
@@ -169,9 +170,13 @@ def group(case: dict[str, Any]) -> str:
 
 
 def main() -> int:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _: STOPPED_BY.append(number))
     try:
         code = run()
         sys.stdout.flush()
+    except Stopped:
+        return 128 + STOPPED_BY[0]
     except BrokenPipeError:
         # Its reader has enough, as `head` does. Nothing more is printed, at the end of the process either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -37,8 +37,16 @@ NOISE = ("Hello", "Heartbeat", "Tick", "ServerHeartbeat", "StateHash", "Unchange
 """Of these a report shows the newest one."""
 
 
+STOPPED_BY: list[int] = []
+"""The signals that have told the kit to end."""
+
+
 class Failed(Exception):
     """The other side does something else than the case expects."""
+
+
+class Stopped(Exception):
+    """A signal has told the kit to end."""
 
 
 @dataclass
@@ -96,6 +104,12 @@ def started_reducer(command: str, folder: str, address: str, environment: dict[s
     return program
 
 
+def go_on() -> None:
+    """Raises `Stopped` once a signal has come."""
+    if STOPPED_BY:
+        raise Stopped
+
+
 class Play:
     """A case and everything that it needs."""
 
@@ -113,8 +127,9 @@ class Play:
         self.folder = tempfile.TemporaryDirectory(prefix="loop-conform-", ignore_cleanup_errors=True)
 
     def run(self) -> None:
-        """Plays the case. Raises `Failed`."""
+        """Plays the case. Raises `Failed` and `Stopped`."""
         try:
+            go_on()
             self.prepare()
             for number, step in enumerate(self.case["steps"], 1):
                 self.place = f"step {number}"
@@ -207,6 +222,7 @@ class Play:
     # Waiting.
 
     def turn(self, longest: float = 0.02) -> None:
+        go_on()
         sockets = [socket for end in self.ends.values() for socket in end.sockets.values() if not socket.closed]
         zmq.select(sockets, [], [], longest)
         for end in self.ends.values():
