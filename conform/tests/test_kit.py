@@ -201,6 +201,8 @@ def test_a_peer_of_the_kit_asks_again_after_the_pause_of_a_reducer_that_is_busy(
         ({"not": 1}, 2, True),
         ({"least": 3}, 2, False),
         ({"any": [1, 2]}, 2, True),
+        ({"long": 3}, "xxx", True),
+        ({"long": 3}, "xx", False),
     ],
 )
 def test_a_pattern_fits_what_it_names(pattern: Any, value: Any, is_right: bool) -> None:

@@ -204,7 +204,16 @@ def difference(pattern: Any, value: Any, place: str = "") -> str:
     for key, one, found in inner:
         if not fits(one, found):
             return difference(one, found, f"{place}.{key}" if place else str(key))
-    return f"{place or 'the whole'}, expected {pattern!r}, came {value!r}"
+    return f"{place or 'the whole'}, expected {pattern!r}, came {shortened(value)!r}"
+
+
+def shortened(value: Any) -> Any:
+    """A document for people: a long text is its beginning, and how many characters it has."""
+    if isinstance(value, dict):
+        return {key: shortened(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [shortened(one) for one in value]
+    return f"{value[:40]}… ({len(value)} characters)" if isinstance(value, str) and len(value) > 10_000 else value
 
 
 OPERATORS: dict[str, Any] = {
@@ -213,6 +222,7 @@ OPERATORS: dict[str, Any] = {
     "not": lambda one, value: not fits(one, value),
     "has": lambda one, value: isinstance(value, list) and any(fits(one, item) for item in value),
     "contains": lambda one, value: isinstance(value, str) and one in value,
+    "long": lambda one, value: isinstance(value, str) and len(value) == one,
     "any": lambda one, value: any(fits(option, value) for option in one),
 }
 

@@ -286,7 +286,7 @@ class Play:
             found = self.wait(lambda: end.take(name, fields, is_next), what, step.get("within", WITHIN))
         except Failed as failure:
             others = [one for one in end.heard[end.read.get(name, -1) + 1 :] if one.name == name][-DIFFERING:]
-            lines = [f"no such {name}, at {forms.difference(fields, one.fields)}: {one.fields}" for one in others]
+            lines = [f"no such {name}, at {forms.difference(fields, one.fields)}: {forms.shortened(one.fields)}" for one in others]
             raise Failed("\n".join([str(failure), *lines])) from None
         for variable, path in step.get("save", {}).items():
             self.variables[variable] = forms.at_path(found.fields, path)
