@@ -53,6 +53,9 @@ package struct ZMQError: Error, Sendable, Equatable, CustomStringConvertible {
         self.endpoint = endpoint
     }
 
+    /// Whether another socket is bound where this one should be.
+    package var isAddressInUse: Bool { operation == .bind && code == EADDRINUSE }
+
     /// The meaning of the code, as the system words it.
     package var text: String { unsafe String(cString: zmq_strerror(code)) }
 

@@ -1,4 +1,5 @@
 import CBOR
+import Glibc
 import LoopCluster
 import LoopCore
 import LoopJournal
@@ -63,12 +64,24 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         // Open the journal first, so that a waiting reducer does not occupy the ports. A standby needs its ports while it waits.
         let opened =
             configuration.succession == .standby ? nil : try open(configuration, log, obstacle, isStopping)
-        let host = try ReducerHost(
-            definition, configuration, mailbox: mailbox, log: log, obstacle: obstacle, isStopping: isStopping)
-        var shell = ReducerShell(host)
-        try shell.begin(opened)
-        return shell
+        let patience = configuration.succession == .wait ? addressesPatience : .zero
+        let end = SystemClock.monotonic + patience
+        while true {
+            do {
+                let host = try ReducerHost(
+                    definition, configuration, mailbox: mailbox, log: log, obstacle: obstacle, isStopping: isStopping)
+                var shell = ReducerShell(host)
+                try shell.begin(opened)
+                return shell
+            } catch let error as ZMQError where error.isAddressInUse && SystemClock.monotonic < end && !isStopping() {
+                usleep(20_000)
+            }
+        }
     }
+
+    /// How long a reducer that has waited for its journal waits for its addresses. The process that had both leaves the journal
+    /// first.
+    private static var addressesPatience: Duration { .seconds(5) }
 
     private static func open(
         _ configuration: ReducerNodeConfiguration, _ log: NodeLog, _ obstacle: JournalObstacle,

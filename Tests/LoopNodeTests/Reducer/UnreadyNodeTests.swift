@@ -38,3 +38,22 @@ import ZMQ
         _ = try? await run.value
     }
 }
+
+@Suite(.timeLimit(.minutes(2))) struct `A reducer that has waited for its journal` {
+    /// The process that had the journal leaves it before it leaves its addresses.
+    @Test func `waits a moment for its addresses`() async throws {
+        let (address, log, context) = (ipcAddress(), LogCollector(), try ZMQContext())
+        var former: Socket? = try Socket(.router, in: context)
+        _ = try former?.bind(address.description)
+        var configuration = ReducerNodeConfiguration(
+            bind: try BindAddress(address), journal: .memory, log: log.handler)
+        configuration.succession = .wait
+        let node = try ReducerNode(Jobs(ends: false), configuration: configuration)
+        let run = Task { try await node.run() }
+        try await Task.sleep(for: .milliseconds(200))
+        former = nil
+        while !log.events.contains(where: { $0.kind == .listening }) { try await Task.sleep(for: .milliseconds(5)) }
+        node.stop()
+        _ = try await run.value
+    }
+}
