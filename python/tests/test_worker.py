@@ -325,6 +325,47 @@ def test_a_thread_learns_that_its_effect_is_cancelled(ledger: Reducer) -> None:
     asyncio.run(main())
 
 
+def test_cancelled_bodies_that_go_on_hold_no_place_of_others_and_are_named(
+    ledger: Reducer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("loop_worker.worker._LINGERS_AFTER", 0.3)
+    go_on, begun = threading.Event(), list[int]()
+
+    def body(booking: Booking, me: BlockingEffect) -> Booked:
+        me.send(Begun(booking.deposit, 1))
+        if booking.deposit <= 4:
+            begun.append(booking.deposit)
+            go_on.wait(30)
+        return Booked(booking.deposit, 1)
+
+    def lines() -> list[str]:
+        return [record.getMessage() for record in caplog.records if "still runs" in record.getMessage()]
+
+    async def main() -> None:
+        async with clerk(body).running(options(ledger, capacity=2)) as running, client(ledger) as handle:
+            for count in (2, 4):
+                await deposit(handle, 2, Work(), count - 1)
+                await until(lambda: len(begun) == count)  # noqa: B023
+                await asyncio.gather(*(handle.send(Cancel(90 + number, number)) for number in (count - 1, count)))
+                if count == 2:
+                    await deposit(handle, 3, Work(), 6)
+                    await all_booked(handle, 3)
+            # Each of these bodies that there are more than places costs a place.
+            await until(lambda: running.machine._capacity() == 0)
+            await until(lambda: len(lines()) == 4)
+            assert "the body of book ledger/" in lines()[0]
+            assert lines()[0].endswith("was cancelled 0.3 s ago, still runs, and holds a thread; it should call me.check()")
+            go_on.set()
+            await deposit(handle, 3, Work(), 9)
+            await all_booked(handle, 6)
+            await until(lambda: running.machine._capacity() == 2)
+
+    try:
+        asyncio.run(main())
+    finally:
+        go_on.set()
+
+
 def test_generators_send_each_event(ledger: Reducer) -> None:
     async def body(booking: Booking) -> AsyncIterator[Begun | Booked]:
         yield Begun(booking.deposit, 5)

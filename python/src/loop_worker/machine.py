@@ -194,6 +194,8 @@ class Machine:
         """Whether an observer on the same connection still waits for the last state."""
         self.kept: int | None = None
         """How far outcomes are on disk; None if the stream ends with the process."""
+        self.places_lost = 0
+        """How many of its places the shell cannot fill."""
         self.introduced = False
         """Whether a reducer has answered a hello."""
         self.dropped = 0
@@ -442,7 +444,7 @@ class Machine:
         """Never more than the ends of effects that the outbox has space for: a peer that cannot send gets no work."""
         if self.is_stopping or self.ended is not None:
             return 0
-        return max(0, min(self.configuration.capacity, self._entries_max - self.outbox.count))
+        return max(0, min(self.configuration.capacity - self.places_lost, self._entries_max - self.outbox.count))
 
     # Frames.
 

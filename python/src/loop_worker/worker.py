@@ -45,11 +45,14 @@ _MESSAGE_MAX = 1000
 _LINES_MAX = 10
 _FAILURES_A_SECOND, _SECOND = 50, 1.0
 _ENDED_MAX = 4096
+_LINGERS_AFTER = 5.0
+"""How long a cancelled body may go on in its thread before that is said, in seconds."""
 
 Body = Callable[..., Any]
 Call = Callable[[Any, "Effect"], Awaitable[Any]]
 Middleware = Callable[[Any, "Effect", Call], Awaitable[Any]]
 F = TypeVar("F", bound=Body)
+Lingers = Callable[["Registered", "Effect", "concurrent.futures.Future[Any]"], None]
 
 
 class Effect:
@@ -307,8 +310,11 @@ class Worker:
         self._middleware.append(function)
         return function
 
-    def call(self, one: Registered, threads: Callable[[], Executor]) -> Call:
-        """The body as one function, with the middleware around it, which returns the last event or events."""
+    def call(self, one: Registered, threads: Callable[[], Executor], lingers: Lingers | None = None) -> Call:
+        """The body as one function, with the middleware around it, which returns the last event or events.
+
+        `lingers` is told of each plain body that goes on after its effect was cancelled.
+        """
 
         async def run(request: Any, me: Effect) -> Any:
             arguments: tuple[Any, ...] = (request, me) if one.takes_me else (request,)
@@ -324,7 +330,12 @@ class Worker:
             future = (one.pool or threads()).submit(_plain, one.body, arguments, None if is_elsewhere else blocking)
             self.unended.add(future)
             future.add_done_callback(self.unended.discard)
-            return await asyncio.wrap_future(future)
+            try:
+                return await asyncio.wrap_future(future)
+            except asyncio.CancelledError:
+                if lingers is not None and not future.done():
+                    lingers(one, me, future)
+                raise
 
         call: Call = run if not (one.is_async and not one.is_stream and one.takes_me) else one.body
         for function in reversed(self._middleware):
@@ -378,11 +389,13 @@ class RunningWorker(Node):
         own_keys = keys.load(options.key, options.reducer_key)
         super().__init__(configuration, own_keys, connect_timeout=options.connect_timeout, kind="worker")
         self._threads: ThreadPoolExecutor | None = None
-        self._bodies = {one.name: (one, worker.call(one, self._pool)) for one in served}
+        self._bodies = {one.name: (one, worker.call(one, self._pool, self._linger)) for one in served}
         self._tasks: dict[bytes, tuple[Effect, asyncio.Task[None]]] = {}
         self._feedbacks: list[tuple[Registered, Call] | None] = []
         self.cancelled: dict[asyncio.Task[None], Effect] = {}
         """The effects whose bodies were cancelled and have not ended."""
+        self._lingering: set[concurrent.futures.Future[Any]] = set()
+        """The bodies in threads of this worker that go on after they were cancelled."""
         self._ended: dict[bytes, int] = {}
         """How often effects had failed before an attempt that ended here, not long ago, without a failure of its body."""
         self._told: set[tuple[str, type, str, int]] = set()
@@ -438,10 +451,36 @@ class RunningWorker(Node):
         return is_joined, contact, metrics
 
     def _pool(self) -> Executor:
-        """The threads of plain bodies, as many as effects are held."""
+        """The threads of plain bodies: one for each effect that is held, and as many for bodies that go on after a cancellation."""
         if self._threads is None:
-            self._threads = ThreadPoolExecutor(self.configuration.capacity, thread_name_prefix="effect")
+            self._threads = ThreadPoolExecutor(2 * self.configuration.capacity, thread_name_prefix="effect")
         return self._threads
+
+    def _linger(self, one: Registered, me: Effect, future: concurrent.futures.Future[Any]) -> None:
+        """Takes note of a body that was cancelled and goes on, because no thread can be ended."""
+        self._loop.call_later(_LINGERS_AFTER, self._say_lingers, one, me, future)
+        if one.pool is None:
+            self._lingering.add(future)
+            self._offer()
+            future.add_done_callback(self._thread_is_free)
+
+    def _say_lingers(self, one: Registered, me: Effect, future: concurrent.futures.Future[Any]) -> None:
+        if not future.done():
+            what = "a thread" if one.pool is None else "a place of its pool"
+            advice = "; it should call me.check()" if one.takes_me or one.pool is None else ""
+            text = "%s: the body of %s %s was cancelled %g s ago, still runs, and holds %s%s"
+            _LOG.warning(text, self.title, me.feedback, me.key, _LINGERS_AFTER, what, advice)
+
+    def _thread_is_free(self, future: concurrent.futures.Future[Any]) -> None:
+        """Called on the thread of the body."""
+        self._lingering.discard(future)
+        # The event loop may have ended.
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._offer)
+
+    def _offer(self) -> None:
+        """Offers no more places than there are threads that are not held by cancelled bodies."""
+        self.machine.places_lost = max(0, len(self._lingering) - self.configuration.capacity)
 
     # What the machine decides.
 
