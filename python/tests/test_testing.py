@@ -6,6 +6,7 @@ import asyncio
 import functools
 import logging
 import os
+import threading
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -98,6 +99,44 @@ def test_a_thread_that_sends_while_it_is_cancelled_ends() -> None:
             me.send(Shipped("1", "a"))
 
     assert run(flood, ORDER, cancel_after=0.05).error is None
+
+
+def test_a_generator_whose_events_end_early_is_closed_in_its_thread_before_the_attempt_ends() -> None:
+    threads: list[bool] = []
+
+    def note() -> None:
+        threads.append(threading.current_thread() is threading.main_thread())
+
+    def plain(order: Order, me: BlockingEffect) -> Iterator[Any]:
+        try:
+            while True:
+                yield Shipped("1", "a") if me.failures else object()
+        finally:
+            note()
+
+    async def stream(order: Order, me: Effect) -> AsyncIterator[Any]:
+        try:
+            while True:
+                yield Shipped("1", "a") if me.failures else object()
+        finally:
+            await asyncio.sleep(0)
+            note()
+
+    seen: list[int] = []
+    worker = Worker("orders")
+
+    @worker.middleware
+    async def around(request: Any, me: Effect, call: Call) -> Any:
+        try:
+            return await call(request, me)
+        finally:
+            seen.append(len(threads))
+
+    for failures in (0, 1):
+        run(plain, ORDER, failures=failures, cancel_after=0.05)
+        run(stream, ORDER, failures=failures, cancel_after=0.05, worker=worker)
+    assert threads == [False, True, False, True]
+    assert seen == [2, 4]
 
 
 def test_a_stop_iteration_in_a_plain_body_is_an_error() -> None:

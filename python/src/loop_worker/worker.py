@@ -319,8 +319,9 @@ class Worker:
         async def run(request: Any, me: Effect) -> Any:
             arguments: tuple[Any, ...] = (request, me) if one.takes_me else (request,)
             if one.is_stream:
-                async for event in one.body(*arguments):
-                    await me.send(event)
+                async with contextlib.aclosing(one.body(*arguments)) as events:
+                    async for event in events:
+                        await me.send(event)
                 return None
             if one.is_async:
                 return await one.body(*arguments)
@@ -707,12 +708,19 @@ def _plain(body: Body, arguments: tuple[Any, ...], me: BlockingEffect | None) ->
             raise TypeError(f"the body, a plain def, has returned a coroutine of {result.__name__}: await it in an async def")
         if me is None or not isinstance(result, Iterator):
             return result
-        for event in result:
-            me.send(event)
-        return None
+        return _send_each(result, me)
     except (StopIteration, SystemExit, KeyboardInterrupt) as error:
         # No future can hold the first, so the effect would wait for ever. The others would end the event loop.
         raise RuntimeError(f"the body raised {type(error).__name__}") from error
+
+
+def _send_each(events: Iterator[Any], me: BlockingEffect) -> None:
+    try:
+        for event in events:
+            me.send(event)
+    finally:
+        if inspect.isgenerator(events):
+            events.close()
 
 
 def _around(function: Middleware, call: Call) -> Call:
