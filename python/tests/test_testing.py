@@ -7,7 +7,7 @@ import functools
 import logging
 import os
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
@@ -137,6 +137,29 @@ def test_a_generator_whose_events_end_early_is_closed_in_its_thread_before_the_a
         run(stream, ORDER, failures=failures, cancel_after=0.05, worker=worker)
     assert threads == [False, True, False, True]
     assert seen == [2, 4]
+
+
+def test_what_a_generator_returns_is_its_last_event() -> None:
+    def generator(order: Order) -> Generator[Shipped, None, Shipped]:
+        yield Shipped("1", "a")
+        return Shipped("1", "b")
+
+    assert run(generator, ORDER).events == [Shipped("1", "a"), Shipped("1", "b")]
+
+
+def test_a_middleware_that_does_not_return_an_event_is_named() -> None:
+    worker, results = Worker("orders"), list[Any]([None, []])
+
+    @worker.middleware
+    async def forgetful(request: Any, me: Effect, call: Call) -> Any:
+        await call(request, me)
+        return results[me.failures - 2]
+
+    assert "the middleware forgetful returns None for what call has returned" in str(
+        run(ship, ORDER, failures=2, worker=worker).error
+    )
+    dropped = run(ship, ORDER, failures=3, worker=worker)
+    assert (dropped.events, dropped.error) == ([], None)
 
 
 def test_a_stop_iteration_in_a_plain_body_is_an_error() -> None:

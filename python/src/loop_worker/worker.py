@@ -714,9 +714,14 @@ def _plain(body: Body, arguments: tuple[Any, ...], me: BlockingEffect | None) ->
         raise RuntimeError(f"the body raised {type(error).__name__}") from error
 
 
-def _send_each(events: Iterator[Any], me: BlockingEffect) -> None:
+def _send_each(events: Iterator[Any], me: BlockingEffect) -> Any:
+    """Sends each event, and returns what a generator returns."""
     try:
-        for event in events:
+        while True:
+            try:
+                event = next(events)
+            except StopIteration as end:
+                return end.value
             me.send(event)
     finally:
         if inspect.isgenerator(events):
@@ -725,6 +730,17 @@ def _send_each(events: Iterator[Any], me: BlockingEffect) -> None:
 
 def _around(function: Middleware, call: Call) -> Call:
     async def around(request: Any, me: Effect) -> Any:
-        return await function(request, me, call)
+        inner: Any = None
+
+        async def noted(request: Any, me: Effect) -> Any:
+            nonlocal inner
+            inner = await call(request, me)
+            return inner
+
+        result = await function(request, me, noted)
+        if result is None and inner is not None:
+            name = getattr(function, "__name__", shown(function))
+            raise TypeError(f"the middleware {name} returns None for what call has returned: return that, or [] to send no event")
+        return result
 
     return around
