@@ -372,17 +372,13 @@ def test_a_stop_hands_everything_back_and_repeats_its_goodbye() -> None:
     assert talk.reply(wire.GoodbyeHeard()) == [machine.Finished()]
 
 
-def test_an_event_that_is_too_large_fails_its_attempt_under_its_number() -> None:
+def test_an_event_that_is_too_large_is_refused_at_once_and_its_attempt_goes_on() -> None:
     talk = Talk()
     talk.admit(grant(1))
-    assert talk.send(1, payload=bytes(1001))
-    settled, *others = talk.machine.take_actions()
-    assert settled == machine.Settled(None, Refusal.TOO_LARGE, 0, "1001 bytes encoded, the limit is 1000", None)
-    assert others == [machine.Stop(effect(1), attempt(1))]
-    found = talk.machine.next_batch()
-    assert found is not None
-    assert found[1][56] == wire.FAILED
-    assert b"1001 bytes encoded, the limit is 1000" in found[1]
+    with pytest.raises(Refused, match="the event is too large: 1001 bytes encoded, the limit is 1000"):
+        talk.send(1, payload=bytes(1001))
+    assert talk.machine.take_actions() == []
+    assert talk.send(1, payload=bytes(1000))
 
 
 def test_the_end_of_the_loop_is_told_once_everything_is_known() -> None:

@@ -180,6 +180,19 @@ def test_what_cannot_be_sent_is_an_error_in_the_test() -> None:
     assert isinstance(run(bad, ORDER).error, Misfit)
 
 
+def test_an_event_that_is_too_large_is_an_error_in_the_test() -> None:
+    async def sends(order: Order, me: Effect) -> None:
+        await me.send("x" * (600 << 10))
+
+    async def returns(order: Order) -> str:
+        return "x" * (600 << 10)
+
+    for body in (sends, returns):
+        done = run(body, ORDER)
+        assert str(done.error).startswith("refused: the event is too large: 6144")
+        assert done.events == []
+
+
 async def halfway(order: Order, me: Effect) -> None:
     half: Any = "half"
     me.progress(half)

@@ -603,17 +603,31 @@ def test_an_event_that_the_reducer_refuses_is_noticed_at_the_next_try(
     assert caplog.text.count("has one failure more, which no body here has raised: an event of it was refused,") == 1
 
 
-def test_an_event_that_is_too_large_is_logged(ledger: Reducer, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("how", ["sent", "returned", "returned with others"])
+def test_an_event_that_is_too_large_fails_its_attempt_at_the_call(
+    ledger: Reducer, caplog: pytest.LogCaptureFixture, how: str
+) -> None:
+    reached: list[str] = []
+
     async def body(booking: Booking, me: Effect) -> Any:
-        return await book(booking, me) if me.failures else {"booked": "x" * (600 << 10)}
+        if me.failures:
+            return await book(booking, me)
+        large = {"booked": "x" * (600 << 10)}
+        if how == "sent":
+            await me.send(large)
+            reached.append("the line after the call")
+        return large if how == "returned" else [Begun(booking.deposit, 1), large]
 
     async def main() -> None:
         async with clerk(body).running(options(ledger)), client(ledger) as handle:
             await handle.send(Deposit(1, Work()))
-            await all_booked(handle, 1)
+            assert (await all_booked(handle, 1)).is_sound
 
     asyncio.run(main())
-    assert "an event of an effect was refused: the event is too large: 614" in caplog.text
+    assert reached == []
+    (line,) = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert "book ledger/" in line
+    assert line.endswith("failed: refused: the event is too large: 614413 bytes encoded, the limit is 524288"), line
 
 
 def test_a_worker_says_that_it_has_joined_and_which_bodies_are_of_another_group(

@@ -30,6 +30,8 @@ _RESERVED = 512
 """How many of these entries are for ends of effects."""
 LOSSES = ("silence", "no_answer", "new_epoch", "leader_moved", "unread", "session_taken")
 """Why a joined peer loses its reducer, as in docs/health.md."""
+EVENT_BYTES_MAX = 512 << 10
+"""The largest encoded event, unless the reducer's introduction has another limit."""
 _LEFT_MAX = 16
 _DETAILS_MAX = 64
 _KEY_REFUSALS = (7, 8, 9)
@@ -176,6 +178,11 @@ class _Standing:
     sent: int = 0
 
 
+def too_large(size: int, limit: int) -> Refused:
+    """The error of an event that is larger than its limit, both in bytes."""
+    return Refused(Refusal.TOO_LARGE, f"{size} bytes encoded, the limit is {limit}")
+
+
 class Machine:
     """The peer. `take_actions` after each input."""
 
@@ -185,7 +192,7 @@ class Machine:
         self.phase = Phase.INTRODUCING
         self.loop = wire.loop_id(configuration.loop)
         self.history, self.epoch, self.session = 0, wire.NO_EPOCH, 0
-        self.event_bytes_max = 512 << 10
+        self.event_bytes_max = EVENT_BYTES_MAX
         self.silence, self.interval = 3.0, 0.5
         self.busy_reason = ""
         self.is_stopping = False
@@ -904,7 +911,6 @@ class Machine:
         """Takes an entry, and gives it its number.
 
         `held` is an effect and its attempt, or empty. Returns false if the outbox has no space; `Space` follows. Raises `Refused`.
-        An event of an effect that is too large and whose outcome is not awaited becomes the failure of its attempt.
         """
         running = self._run_of(held)
         if kind == wire.EVENT:
@@ -913,12 +919,7 @@ class Machine:
             if held and running is None:
                 raise Refused(Refusal.STALE)
             if len(payload) > self.event_bytes_max:
-                detail = f"{len(payload)} bytes encoded, the limit is {self.event_bytes_max}"
-                if not held or flags & wire.WANTS_SEQ:
-                    raise Refused(Refusal.TOO_LARGE, detail)
-                self.actions.append(Settled(token, Refusal.TOO_LARGE, 0, detail, None))
-                self.actions.append(Stop(held[:16], held[16:]))
-                return self.accept(wire.FAILED, 0, held, wire.failure(f"{Refused(Refusal.TOO_LARGE, detail)}"))
+                raise too_large(len(payload), self.event_bytes_max)
             if not self._has_space(len(payload)):
                 self._had_no_space = True
                 return False

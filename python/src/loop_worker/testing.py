@@ -21,7 +21,7 @@ from typing import Any
 
 from . import wire
 from .errors import Cancelled, Fail, LoopError, Retry
-from .machine import Settled
+from .machine import EVENT_BYTES_MAX, Settled, too_large
 from .values import encode
 from .worker import Body, Effect, Registered, Worker
 
@@ -54,9 +54,10 @@ class _Recorder:
         self.run.progress.append((fraction, text))
 
     async def send(self, held: bytes, event: bytes, confirmed: asyncio.Future[Settled] | None) -> None:
+        _check_size(event)
         await asyncio.sleep(0)
         if confirmed is not None:
-            confirmed.set_result(Settled(confirmed, 0, len(self.run.events), "", None))
+            confirmed.set_result(Settled(confirmed, 0, len(self.run.events) + 1, "", None))
 
 
 class _Recorded(Effect):
@@ -70,8 +71,14 @@ class _Recorded(Effect):
         self.recorder.run.events.append(event)
 
     async def confirm(self, event: object) -> int:
+        seq = await super().confirm(event)
         self.recorder.run.events.append(event)
-        return await super().confirm(event)
+        return seq
+
+
+def _check_size(event: bytes) -> None:
+    if len(event) > EVENT_BYTES_MAX:
+        raise too_large(len(event), EVENT_BYTES_MAX)
 
 
 def run(
@@ -112,9 +119,10 @@ def run(
             me.end()
         try:
             events = await task
-            result.events += [] if events is None else events if type(events) in (list, tuple) else [events]
-            for event in result.events:
-                encode(event)
+            returned = [] if events is None else events if type(events) in (list, tuple) else [events]
+            for event in returned:
+                _check_size(encode(event))
+            result.events += returned
         except asyncio.CancelledError:
             if not me.is_over:
                 raise

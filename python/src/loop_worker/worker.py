@@ -99,7 +99,7 @@ class Effect:
     async def send(self, event: object) -> None:
         """Sends an event. Returns when it is accepted: from then on it leaves without further action, in order.
 
-        Waits while the outbox is full. Raises `Refused` if the effect is not wanted any more.
+        Waits while the outbox is full. Raises `Refused` if the event is too large, or the effect is not wanted any more.
         """
         await self._outbox.send(self.held, encode(event), None)
 
@@ -594,6 +594,9 @@ class RunningWorker(Node):
     async def _send_all(self, held: bytes, events: Sequence[Any]) -> None:
         """Sends several events, of which the last ends the effect."""
         payloads = [encode(event) for event in events]
+        size = max(map(len, payloads), default=0)
+        if size > self.machine.event_bytes_max:
+            raise machine.too_large(size, self.machine.event_bytes_max)
         for payload in payloads[:-1]:
             await self.send(held, payload, None)
         if payloads:
@@ -606,7 +609,7 @@ class RunningWorker(Node):
             text = str(error)
         except Exception as problem:
             text = f"its text cannot be made: {type(problem).__name__}"
-        if not isinstance(error, Retry | Fail):
+        if not isinstance(error, Retry | Fail | Refused):
             text = f"{type(error).__name__}: {text}" if text else type(error).__name__
         self._say_failed(me, error, text[:_MESSAGE_MAX])
         delay = error.after if isinstance(error, Retry) else None
