@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -435,7 +436,7 @@ def test_a_body_that_blocks_the_event_loop_is_noticed(ledger: Reducer, caplog: p
             await all_booked(handle, 1)
 
     asyncio.run(main())
-    assert "a body blocks it and must be a plain def" in caplog.text
+    assert "an async body blocks it and must be a plain def" in caplog.text
 
 
 class Waiting(logging.Handler):
@@ -473,6 +474,37 @@ def test_a_body_that_blocks_the_event_loop_is_named_with_its_line_while_it_does(
     assert "blocks the event loop" in log.lines[0]
     assert "in body" in log.lines[0]
     assert "# this line" in log.lines[0]
+
+
+def test_a_plain_body_is_not_blamed_for_a_long_turn(ledger: Reducer, caplog: pytest.LogCaptureFixture) -> None:
+    log = Waiting("has no turn")
+
+    class Slow(ThreadPoolExecutor):
+        def submit(self, *words: Any, **more: Any) -> Any:
+            assert log.came.wait(20), "nothing is said while the thread begins"  # this line
+            return super().submit(*words, **more)
+
+    def body(booking: Booking, me: BlockingEffect) -> Booked:
+        me.send(Begun(booking.deposit, 1))
+        return Booked(booking.deposit, 1)
+
+    async def main() -> None:
+        async with clerk(body).running(options(ledger)) as running, client(ledger) as handle:
+            running._threads = Slow(1)
+            await handle.send(Deposit(1, Work()))
+            await all_booked(handle, 1)
+            own = threading.get_ident()
+            idle = "no line runs on it: a thread holds the interpreter's lock, or the machine is busy"
+            await asyncio.to_thread(wait_until, lambda: idle in running._blocked(sys._current_frames()[own]))
+
+    logging.getLogger("loop_worker").addHandler(log)
+    try:
+        asyncio.run(main())
+    finally:
+        logging.getLogger("loop_worker").removeHandler(log)
+    assert "these lines run on it" in log.lines[0]
+    assert "# this line" in log.lines[0]
+    assert "must be a plain def" not in caplog.text
 
 
 def test_a_long_turn_of_the_event_loop_is_said_once() -> None:

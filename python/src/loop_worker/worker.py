@@ -8,6 +8,7 @@ import contextlib
 import inspect
 import logging
 import numbers
+import selectors
 import sys
 import threading
 import time
@@ -370,8 +371,6 @@ class Worker:
 class RunningWorker(Node):
     """A worker that has been started."""
 
-    what_blocks = "a body blocks it and must be a plain def"
-
     def __init__(self, worker: Worker, options: Options) -> None:
         effects = list(worker.effects.values())
         served = [one for one in effects if not options.groups or one.group in options.groups]
@@ -395,6 +394,9 @@ class RunningWorker(Node):
         self._feedbacks: list[tuple[Registered, Call] | None] = []
         self.cancelled: dict[asyncio.Task[None], Effect] = {}
         """The effects whose bodies were cancelled and have not ended."""
+        self.what_blocks = "a thread holds the interpreter's lock, or the machine is busy"
+        if any(one.is_async for one in served):
+            self.what_blocks = f"an async body blocks it and must be a plain def, {self.what_blocks}"
         self._lingering: set[concurrent.futures.Future[Any]] = set()
         """The bodies in threads of this worker that go on after they were cancelled."""
         self._ended: dict[bytes, int] = {}
@@ -422,14 +424,20 @@ class RunningWorker(Node):
         _LOG.info("%s: answers at %s", self.title, self._health.address)
 
     def _blocked(self, frame: FrameType) -> str:
-        """What blocks the event loop, and in which lines. Called on another thread."""
+        """What is known of a long turn of the event loop. Called on another thread."""
         task: Any = asyncio.current_task(self._loop)
         bodies = {own: me for me, own in list(self._tasks.values())} | dict(self.cancelled)
-        what = f"the body of {bodies[task].feedback} {bodies[task].key}" if task in bodies else "something"
+        me = bodies.get(task)
+        text = f"{self.title}: the event loop has no turn, so the lease may run out"
+        if frame.f_code.co_filename == selectors.__file__:
+            return f"{text}; no line runs on it: a thread holds the interpreter's lock, or the machine is busy"
+        if me is not None and self._bodies[me.feedback][0].is_async:
+            text = f"{self.title}: the body of {me.feedback} {me.key} blocks the event loop, so the lease may run out"
+            text += "; what blocks must be a plain def"
         stack = traceback.extract_stack(frame)
         below = [at for at, one in enumerate(stack) if (one.filename, one.name) == (__file__, "_run")]
         lines = "".join(traceback.format_list(stack[below[-1] + 1 if below else 0 :][-_LINES_MAX:]))
-        return f"{self.title}: {what} blocks the event loop, so the lease may run out; what blocks must be a plain def:\n{lines}"
+        return f"{text}; these lines run on it:\n{lines}"
 
     def _report(self) -> tuple[bool, str, str]:
         """Whether it is in contact with its reducer, a line about that, and its metrics."""
