@@ -8,7 +8,7 @@ import logging
 import os
 import threading
 from collections.abc import AsyncIterator, Generator, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
 from multiprocessing import get_context
@@ -317,6 +317,23 @@ def test_a_worker_whose_pool_is_broken_ends(ledger: Reducer) -> None:
                 await handle.send(Deposit(1, Work()))
                 with pytest.raises(LoopError, match="the pool of the effect 'book' is broken"):
                     await asyncio.wait_for(asyncio.shield(running.over), 20)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("pool", [None, ThreadPoolExecutor(1)])
+def test_a_worker_goes_on_if_a_pool_of_the_body_itself_is_broken(ledger: Reducer, pool: ThreadPoolExecutor | None) -> None:
+    def body(booking: Booking, me: BlockingEffect) -> Booked:
+        if not me.failures:
+            raise BrokenExecutor("another pool")
+        return Booked(booking.deposit, 0)
+
+    async def main() -> None:
+        worker = Worker("ledger")
+        worker.effect("book", pool=pool)(body)
+        async with worker.running(options(ledger)), client(ledger) as handle:
+            await handle.send(Deposit(1, Work()))
+            await all_booked(handle, 1)
 
     asyncio.run(main())
 

@@ -623,7 +623,7 @@ class RunningWorker(Node):
         delay = error.after if isinstance(error, Retry) else None
         delay_ms = None if delay is None else round(delay * 1000)
         self._entry(wire.FAILED, held, wire.failure(text[:_MESSAGE_MAX], isinstance(error, Fail), delay_ms))
-        if isinstance(error, BrokenExecutor):
+        if isinstance(error, BrokenExecutor) and _is_broken(self._bodies[me.feedback][0].pool):
             # Every later effect would fail in it too, and use up its tries.
             self.give_up(LoopError(f"the pool of the effect {me.feedback!r} is broken, start the worker again: {text}"))
 
@@ -708,6 +708,16 @@ class RunningWorker(Node):
         if self._threads is not None:
             self._threads.shutdown(wait=False)
         super().shut(error)
+
+
+def _is_broken(pool: Executor | None) -> bool:
+    """Whether a pool runs nothing more."""
+    try:
+        if pool is not None:
+            pool.submit(int)
+    except Exception as error:
+        return isinstance(error, BrokenExecutor)
+    return False
 
 
 def _plain(body: Body, arguments: tuple[Any, ...], me: BlockingEffect | None) -> Any:
