@@ -232,6 +232,36 @@ def test_a_stopped_worker_hands_its_effects_back_at_once(ledger: Reducer) -> Non
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("how", ["returns", "sends"])
+def test_a_body_that_ends_while_its_worker_stops_has_not_failed(
+    ledger: Reducer, caplog: pytest.LogCaptureFixture, how: str
+) -> None:
+    async def main() -> None:
+        end, ended = asyncio.Event(), list[int]()
+
+        async def body(booking: Booking, me: Effect) -> Booked:
+            await me.send(Begun(booking.deposit, 1))
+            await end.wait()
+            ended.append(1)
+            if how == "sends":
+                await me.send(Begun(booking.deposit, 1))
+            return Booked(booking.deposit, 1)
+
+        async with client(ledger) as handle:
+            async with clerk(body).running(options(ledger)) as running:
+                await handle.send(Deposit(1, Work()))
+                await until_begun(handle, 1)
+                end.set()
+            assert ended == [1]
+            assert not running.figures.attempts
+            async with clerk().running(options(ledger)):
+                await all_booked(handle, 1)
+
+    asyncio.run(main())
+    assert "failed" not in caplog.text
+    assert "Traceback" not in caplog.text
+
+
 def test_another_reducer_takes_over(programs: Path, start_reducer: StartReducer, tmp_path: Path) -> None:
     journal = str(tmp_path / "shared")
 

@@ -588,6 +588,9 @@ class RunningWorker(Node):
                 # Other code of this process has cancelled this task.
                 self._entry(wire.FAILED, held, wire.failure("the body was cancelled in this process"))
         except BaseException as error:
+            if not self.machine.runs(held):
+                # A stop has handed the effect back, and cancels the body next.
+                me.end()
             if not me.is_over:
                 self._failed(held, me, error)
         finally:
