@@ -240,6 +240,27 @@ def test_a_body_that_cannot_be_registered_is_an_error_at_once() -> None:
         worker.effect("y")(opaque)
 
 
+def test_a_body_gets_the_effect_as_its_second_parameter_if_that_is_called_me() -> None:
+    def with_client(order: Order, client: str = "mine") -> Shipped:
+        return Shipped("1", client)
+
+    def with_both(order: Order, me: BlockingEffect, client: str = "mine", *, more: str = "") -> Shipped:
+        return Shipped(me.feedback, client + more)
+
+    assert run(with_client, ORDER).events == [Shipped("1", "mine")]
+    assert run(with_both, ORDER).events == [Shipped("test", "mine")]
+
+    def keyword(order: Order, *, me: Effect) -> None: ...
+    def third(order: Order, client: str = "", me: Any = None) -> None: ...
+    def first(me: Effect) -> None: ...
+    def renamed(order: Order, context: Effect) -> None: ...
+    def any_of_them(*words: Any, **more: Any) -> None: ...
+
+    for body in (keyword, third, first, renamed, any_of_them):
+        with pytest.raises(Configuration, match=f"may take `me` as the second parameter; .*: def {body.__name__}.request, me"):
+            Worker("orders").effect("x")(body)
+
+
 def test_a_program_that_is_not_there_is_named_with_what_to_do(start_reducer: StartReducer) -> None:
     with pytest.raises(LoopError, match="no-such-reducer cannot be started: .*; build it .*, and put its folder into PATH"):
         start_reducer("no-such-reducer", "ledger")

@@ -224,11 +224,15 @@ class Registered:
         is_function = callable(body) and hasattr(body, "__name__") and not isinstance(body, type)
         require(is_function, f"the body of {name!r}", body, f"a function, such as async def {name}(request, me)")
         parameters = list(inspect.signature(body).parameters.values())
-        if not 1 <= len(parameters) <= 2:
-            raise Configuration(
-                f"the effect {name!r}: a body takes the request, and may take `me`: def {body.__name__}(request, me)"
-            )
-        self.takes_me = len(parameters) == 2
+        positional = [one.name for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+        self.takes_me = positional[1:2] == ["me"]
+        needed = [
+            one.name for one in parameters if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+        ]
+        is_me_elsewhere = any(one.name == "me" for one in parameters) and not self.takes_me
+        if not positional or is_me_elsewhere or not set(needed) <= {positional[0], "me"}:
+            text = f"the effect {name!r}: a body takes the request, and may take `me` as the second parameter"
+            raise Configuration(f"{text}; others need a default: def {body.__name__}(request, me)")
         hint = _hint(name, body, parameters[0])
         try:
             self.read = decoder(hint)
@@ -282,7 +286,8 @@ class Worker:
     def effect(self, name: str, *, group: str = "default", pool: Executor | None = None) -> Callable[[F], F]:
         """Registers the body of a feedback's effects. `group` is that of `.on(.workers(group:))` in the definition.
 
-        The body gets the request, as the type of its first parameter, and `me`, if it has a second one.
+        The body gets the request, as the type of its first parameter, and the effect, if its second one is called `me`. Other
+        parameters keep their defaults.
 
         - An `async def` runs on the event loop. What it returns is the effect's last event: one, several in a list, or None.
         - An async generator sends each event that it yields.
