@@ -430,6 +430,26 @@ def test_a_reducer_that_is_busy_is_asked_again_after_its_time() -> None:
     assert talk.verbs(0.2) == [wire.HELLO]
 
 
+def test_a_reason_to_wait_is_told_once_whatever_its_numbers_are() -> None:
+    talk = Talk()
+    talk.wait(0)
+    told = []
+    for reason in (
+        "read 1,000 of 2,000 records",
+        "read 1,500 of 2,100 records, 30.5%",
+        "read 2,000 of 2,100 records, 95%",
+        "",
+        "no journal",
+    ):
+        told += talk.reply(wire.Busy(wire.Question(wire.HELLO, 0), 1000, reason))
+    assert [one.reason for one in told if isinstance(one, machine.KeptWaiting)] == [
+        "read 1,000 of 2,000 records",
+        "read 1,500 of 2,100 records, 30.5%",
+        "no journal",
+    ]
+    assert talk.machine.busy_reason == "no journal"
+
+
 def test_a_refused_peer_is_over() -> None:
     talk = Talk()
     talk.wait(0)

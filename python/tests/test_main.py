@@ -19,7 +19,7 @@ from conftest import Deposit, Work, all_booked, client
 from loop_worker import Client, Configuration, NoReducer, NotAdmitted, Options, Retry, Worker, keys
 from loop_worker import main as program
 from loop_worker.address import look_up, why_silent
-from loop_worker.main import _JSON
+from loop_worker.main import _JSON, _Text
 from loop_worker.options import Usage, parse
 from loop_worker.pytest_plugin import StartReducer
 from loop_worker.testing import Reducer, until
@@ -258,6 +258,17 @@ def test_a_line_of_a_body_keeps_its_text_and_an_error_its_traceback() -> None:
         record = logging.LogRecord("shop", logging.ERROR, "", 1, "a: b", None, sys.exc_info())
     line = json.loads(_JSON().format(record))
     assert (line["node"], line["text"].splitlines()[0], line["text"].splitlines()[-1]) == ("shop", "a: b", "ValueError: here")
+
+
+def test_no_further_line_of_a_text_looks_like_a_line_of_the_log() -> None:
+    try:
+        raise ValueError("here\nworker b1: there")
+    except ValueError:
+        record = logging.LogRecord("loop_worker", logging.ERROR, "", 1, "worker b1: a\x1b\nb", None, sys.exc_info())
+    first, *others = _Text().format(record).splitlines()
+    assert first == r"worker b1: a\x1b"
+    assert all(line.startswith("  ") for line in others)
+    assert others[-2:] == ["  ValueError: here", "  worker b1: there"]
 
 
 # Keys.

@@ -784,11 +784,11 @@ def test_a_worker_without_work_rests_between_ticks(ledger: Reducer) -> None:
 def test_a_failure_whose_text_cannot_be_written_is_a_failure_all_the_same(ledger: Reducer) -> None:
     class Wordless(Exception):
         def __str__(self) -> str:
-            raise ValueError
+            raise self.args[0]
 
     class Unusual(BaseException): ...
 
-    errors = [OSError("caf\udce9"), Wordless(), Unusual()]
+    errors = [OSError("caf\udce9"), Wordless(ValueError()), Unusual(), Wordless(SystemExit(3))]
 
     async def body(booking: Booking, me: Effect) -> Booked:
         me.progress(float("nan"), "caf\udce9")
@@ -798,10 +798,25 @@ def test_a_failure_whose_text_cannot_be_written_is_a_failure_all_the_same(ledger
 
     async def main() -> None:
         async with clerk(body).running(options(ledger)), client(ledger) as handle:
-            await deposit(handle, 3, Work())
-            await all_booked(handle, 3)
+            await deposit(handle, 4, Work())
+            await all_booked(handle, 4)
 
     asyncio.run(main())
+
+
+def test_a_failure_whose_text_has_several_lines_is_one_line(ledger: Reducer, caplog: pytest.LogCaptureFixture) -> None:
+    async def body(booking: Booking, me: Effect) -> Booked:
+        if not me.failures:
+            raise Retry("one\nworker b1: two")
+        return await book(booking, me)
+
+    async def main() -> None:
+        async with clerk(body).running(options(ledger)), client(ledger) as handle:
+            await deposit(handle, 1, Work())
+            await all_booked(handle, 1)
+
+    asyncio.run(main())
+    assert r"failed: one\nworker b1: two" in caplog.text
 
 
 def test_a_thread_that_waits_for_an_outcome_ends_with_its_worker(ledger: Reducer) -> None:

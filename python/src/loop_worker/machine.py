@@ -12,6 +12,7 @@ the reducer's command, another history, or the process's own stop ends them (pro
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -34,6 +35,7 @@ EVENT_BYTES_MAX = 512 << 10
 """The largest encoded event, unless the reducer's introduction has another limit."""
 _LEFT_MAX = 16
 _DETAILS_MAX = 64
+_NUMBER = re.compile("[0-9.,]+")
 _KEY_REFUSALS = (7, 8, 9)
 _OBSERVER_VERBS = (wire.STATE_WANTED, 9, 10, 11)
 
@@ -635,9 +637,10 @@ class Machine:
         elif self.phase is not Phase.JOINING or busy.to.verb != wire.JOIN:
             return
         self._next = time
-        if busy.reason and busy.reason != self.busy_reason:
-            self.busy_reason = busy.reason
-            self.actions.append(KeptWaiting(busy.reason))
+        before, self.busy_reason = self.busy_reason, busy.reason or self.busy_reason
+        # The numbers in a reason change while a reducer reads its journal.
+        if _NUMBER.sub("", before) != _NUMBER.sub("", self.busy_reason):
+            self.actions.append(KeptWaiting(self.busy_reason))
 
     def _refuse(self, refused: wire.Refused) -> None:
         if refused.to.verb in _OBSERVER_VERBS:

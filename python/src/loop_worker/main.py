@@ -33,8 +33,10 @@ def _said(record: logging.LogRecord) -> str:
 
 
 class _Text(logging.Formatter):
+    """Lines for people. Further lines of a text are indented, so that the text of an error cannot look like a line of the log."""
+
     def format(self, record: logging.LogRecord) -> str:
-        text = _said(record)
+        text = _said(record).replace("\n", "\n  ")
         return "".join(character if character.isprintable() or character in "\n\t" else repr(character)[1:-1] for character in text)
 
 

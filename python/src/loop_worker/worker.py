@@ -559,7 +559,7 @@ class RunningWorker(Node):
             request = one.read(loads(grant.request))
         except Exception as error:
             # A type of the body may refuse what fits its fields.
-            why = f"the request is not of the type of this body: {error}"
+            why = f"the request is not of the type of this body: {_text_of(error)}"
             if self._may_say():
                 _LOG.error("%s: %s %s has failed for good: %s", self.title, one.name, self.key(grant.effect), why)
             self._entry(wire.FAILED, held, wire.failure(why[:_MESSAGE_MAX], is_final=True))
@@ -621,10 +621,7 @@ class RunningWorker(Node):
             self._entry(wire.COMPLETED, held, b"")
 
     def _failed(self, held: bytes, me: Effect, error: BaseException) -> None:
-        try:
-            text = str(error)
-        except Exception as problem:
-            text = f"its text cannot be made: {type(problem).__name__}"
+        text = _text_of(error)
         if not isinstance(error, Retry | Fail | Refused):
             text = f"{type(error).__name__}: {text}" if text else type(error).__name__
         self._say_failed(me, error, text[:_MESSAGE_MAX])
@@ -657,7 +654,7 @@ class RunningWorker(Node):
             if place not in self._told or _LOG.isEnabledFor(logging.DEBUG):
                 self._told.add(place)
                 traced = error
-        _LOG.warning("%s: %s %s failed: %s", self.title, me.feedback, me.key, text, exc_info=traced)
+        _LOG.warning("%s: %s %s failed: %s", self.title, me.feedback, me.key, text.replace("\n", "\\n"), exc_info=traced)
 
     def _note_end(self, me: Effect) -> None:
         """Takes note of an attempt that has ended without a failure of its body."""
@@ -682,7 +679,7 @@ class RunningWorker(Node):
         try:
             found[0].renew(request)
         except Exception as error:
-            _LOG.error("%s: a newer request of %s is not of the type of its body: %s", self.title, found[0].key, error)
+            _LOG.error("%s: a newer request of %s is not of the type of its body: %s", self.title, found[0].key, _text_of(error))
 
     # What bodies send.
 
@@ -716,6 +713,13 @@ class RunningWorker(Node):
         if self._threads is not None:
             self._threads.shutdown(wait=False)
         super().shut(error)
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except BaseException as problem:
+        return f"its text cannot be made: {type(problem).__name__}"
 
 
 def _is_broken(pool: Executor | None) -> bool:
