@@ -120,6 +120,15 @@ def test_the_log_is_one_object_a_line_if_asked_for(tmp_path: Path) -> None:
     assert json.loads(line)["level"] == "error"
 
 
+def test_the_options_of_the_log_count_after_a_module_has_set_up_its_own(tmp_path: Path) -> None:
+    code = "import logging, runpy, sys; logging.basicConfig(level=logging.CRITICAL); sys.argv = sys.argv[1:]"
+    words = [PROGRAM, "--reducer", f"ipc://{tmp_path}/none", "--connect-timeout", "100ms", "--log", "json"]
+    code += "; sys.path.insert(0, sys.argv[0].rpartition('/')[0]); runpy.run_path(sys.argv[0], run_name='__main__')"
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, timeout=30, check=False)
+    (line,) = done.stderr.splitlines()
+    assert json.loads(line)["level"] == "error"
+
+
 def start(*words: str) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, PROGRAM, *words], stderr=subprocess.PIPE, text=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import logging
 import os
@@ -17,7 +18,7 @@ from typing import Any
 import pytest
 from conftest import Booked, Booking, Deposit, Work, all_booked, clerk, client, options
 
-from loop_worker import BlockingEffect, Case, Configuration, Effect, Fail, LoopError, Misfit, Retry, Worker
+from loop_worker import BlockingEffect, Case, Configuration, Effect, Fail, LoopError, Misfit, Refusal, Refused, Retry, Worker
 from loop_worker.pytest_plugin import StartReducer
 from loop_worker.testing import Reducer, run
 from loop_worker.worker import Call
@@ -91,6 +92,25 @@ def test_a_cancelled_thread_is_told() -> None:
             me.check()
 
     assert run(wait, ORDER, cancel_after=0.05).events == []
+
+
+def test_what_a_body_sends_or_returns_after_its_cancellation_is_no_event() -> None:
+    refused: list[int] = []
+
+    async def late(order: Order, me: Effect) -> Shipped:
+        await me.send(Shipped("1", "in time"))
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(60)
+        for send in (me.send, me.confirm):
+            try:
+                await send(Shipped("1", "late"))
+            except Refused as error:
+                refused.append(error.code)
+        return Shipped("1", "late")
+
+    assert run(ship, ORDER, failures=2, cancel_after=0.05).events == [Shipped("1", "parcel-1")]
+    done = run(late, ORDER, cancel_after=0.05)
+    assert (done.events, done.error, refused) == ([Shipped("1", "in time")], None, [Refusal.STALE] * 2)
 
 
 def test_a_thread_that_sends_while_it_is_cancelled_ends() -> None:

@@ -70,7 +70,10 @@ def run(worker: Worker, arguments: Sequence[str]) -> int:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_JSON() if options.log == "json" else _Text())
     logging.addLevelName(_NOTICE, "NOTICE")
+    # A module of the program may have set up the log for its own lines. Those of this package go as the options say.
     logging.basicConfig(handlers=[handler], level=_LEVELS[options.log_level])
+    _LOG.handlers, _LOG.propagate = [handler], False
+    _LOG.setLevel(_LEVELS[options.log_level])
     collect_rarely()
     code = asyncio.run(_run(worker, options, program))
     if worker.unended:

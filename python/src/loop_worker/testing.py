@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from . import wire
-from .errors import Cancelled, Fail, LoopError, Retry
+from .errors import Cancelled, Fail, LoopError, Refusal, Refused, Retry
 from .machine import EVENT_BYTES_MAX, Settled, too_large
 from .values import encode
 from .worker import Body, Effect, Registered, Worker
@@ -31,7 +31,7 @@ class Run:
     """What a body has done."""
 
     events: list[Any] = field(default_factory=list)
-    """What it has sent, in order, with what it has returned."""
+    """What it has sent, in order, with what it has returned. After a cancellation there are none."""
     progress: list[tuple[float, str]] = field(default_factory=list)
     error: BaseException | None = None
     """What it has raised: the attempt has failed."""
@@ -67,10 +67,14 @@ class _Recorded(Effect):
     recorder: _Recorder
 
     async def send(self, event: object) -> None:
+        if self.is_over:
+            raise Refused(Refusal.STALE)
         await super().send(event)
         self.recorder.run.events.append(event)
 
     async def confirm(self, event: object) -> int:
+        if self.is_over:
+            raise Refused(Refusal.STALE)
         seq = await super().confirm(event)
         self.recorder.run.events.append(event)
         return seq
@@ -105,7 +109,12 @@ def run(
 
     async def attempt(threads: ThreadPoolExecutor) -> None:
         call = (worker or Worker("test")).call(Registered("test", "default", body, None), lambda: threads)
-        task = asyncio.ensure_future(call(request, me))
+
+        async def returned_in_time() -> Any:
+            events = await call(request, me)
+            return None if me.is_over else events
+
+        task = asyncio.ensure_future(returned_in_time())
         for update in updates:
             await asyncio.sleep(0.01)
             me.replace(update)
