@@ -74,6 +74,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
                 try shell.begin(opened)
                 return shell
             } catch let error as ZMQError where error.isAddressInUse && SystemClock.monotonic < end && !isStopping() {
+                // Nothing tells when another process leaves an address.
                 usleep(20_000)
             }
         }
