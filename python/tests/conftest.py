@@ -17,7 +17,6 @@ from loop_worker.pytest_plugin import StartReducer
 from loop_worker.testing import Reducer
 
 ROOT = Path(__file__).parents[2]
-SILENCE = "600ms"
 
 
 @dataclass
@@ -109,8 +108,14 @@ def programs() -> Path:
 
 @pytest.fixture
 def ledger(programs: Path, start_reducer: StartReducer) -> Reducer:
-    """A reducer of the ledger, with a short silence limit."""
-    return start_reducer(programs / "loop-reducer", "ledger", "/tmp", "--silence-limit", SILENCE)
+    """A reducer of the ledger. Its silence limit is the usual one, so that a busy machine costs no worker its effects."""
+    return start_reducer(programs / "loop-reducer", "ledger", "/tmp")
+
+
+@pytest.fixture
+def impatient_ledger(programs: Path, start_reducer: StartReducer) -> Reducer:
+    """A reducer of the ledger with a short silence limit, for tests that wait until a process is missed."""
+    return start_reducer(programs / "loop-reducer", "ledger", "/tmp", "--silence-limit", "600ms")
 
 
 def options(reducer: Reducer, **more: Any) -> Options:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
-from conftest import SILENCE, Deposit, Ledger, Receipt, Work, all_booked, clerk, client, options
+from conftest import Deposit, Ledger, Receipt, Work, all_booked, clerk, client, options
 
 from loop_worker import (
     Case,
@@ -379,7 +379,7 @@ def test_a_wrong_address_is_an_error_at_once() -> None:
 
 
 def test_a_new_history_is_followed_and_what_is_lost_in_it_is_said(programs: Path, start_reducer: StartReducer) -> None:
-    reducer = start_reducer(programs / "loop-reducer", "ledger", "/tmp", "--journal", "memory", "--silence-limit", SILENCE)
+    reducer = start_reducer(programs / "loop-reducer", "ledger", "/tmp", "--journal", "memory")
 
     async def main() -> None:
         async with clerk().running(options(reducer)), client(reducer) as handle:

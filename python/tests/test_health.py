@@ -40,18 +40,20 @@ def at(reducer: Reducer, **more: Any) -> Options:
     return dataclasses.replace(options(reducer), http="127.0.0.1:0", **more)
 
 
-def test_a_worker_says_that_it_is_ready_and_counts_what_it_does(ledger: Reducer, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_worker_says_that_it_is_ready_and_counts_what_it_does(
+    impatient_ledger: Reducer, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.INFO, "loop_worker")
 
     async def main() -> None:
-        async with clerk().running(at(ledger)), client(ledger) as handle:
+        async with clerk().running(at(impatient_ledger)), client(impatient_ledger) as handle:
             place = address(caplog)
             for number, failures in ((1, 0), (2, 1)):
                 await handle.send(Deposit(number, Work(failures=failures)))
             await all_booked(handle, 2)
             assert (await asyncio.to_thread(ask, place, "/livez")) == (200, "turns go on\n")
             status, text = await asyncio.to_thread(ask, place, "/readyz")
-            assert (status, text) == (200, f"it is in contact with the reducer at {ledger.address}\n")
+            assert (status, text) == (200, f"it is in contact with the reducer at {impatient_ledger.address}\n")
             status, text = await asyncio.to_thread(ask, place, "/metrics")
             lines = text.splitlines()
             assert 'loop_peer_attempts_total{feedback="book",outcome="completed"} 2' in lines
@@ -65,7 +67,7 @@ def test_a_worker_says_that_it_is_ready_and_counts_what_it_does(ledger: Reducer,
             losses = [line for line in lines if line.startswith("loop_peer_contact_lost_total")]
             assert len(losses) == 6
             assert all(line.endswith(" 0") for line in losses)
-            ledger.kill()
+            impatient_ledger.kill()
             await asyncio.wait_for(until_not_ready(place), 20)
             _, text = await asyncio.to_thread(ask, place, "/metrics")
             assert 'loop_peer_contact_lost_total{reason="silence"} 1' in text.splitlines()

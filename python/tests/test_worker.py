@@ -17,22 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import (
-    SILENCE,
-    Begun,
-    Booked,
-    Booking,
-    Cancel,
-    Deposit,
-    Ledger,
-    Receipt,
-    Work,
-    all_booked,
-    book,
-    clerk,
-    client,
-    options,
-)
+from conftest import Begun, Booked, Booking, Cancel, Deposit, Ledger, Receipt, Work, all_booked, book, clerk, client, options
 
 from loop_worker import (
     BlockingEffect,
@@ -101,10 +86,7 @@ def test_a_cancelled_effect_stops_and_none_of_its_later_events_is_applied(ledger
     asyncio.run(main())
 
 
-def test_attempts_go_on_while_the_reducer_is_killed_and_started_again(programs: Path, start_reducer: StartReducer) -> None:
-    # The usual silence limit is long enough for a claim on a busy machine.
-    ledger = start_reducer(programs / "loop-reducer", "ledger", "/tmp")
-
+def test_attempts_go_on_while_the_reducer_is_killed_and_started_again(ledger: Reducer) -> None:
     async def main() -> None:
         async with clerk().running(options(ledger, capacity=64)) as running, client(ledger) as handle:
             await deposit(handle, 40, Work(milliseconds=1500))
@@ -135,36 +117,36 @@ def test_nothing_is_lost_while_the_reducer_is_killed_again_and_again(ledger: Red
     asyncio.run(main())
 
 
-def test_a_reducer_that_was_frozen_finds_its_worker_again(ledger: Reducer) -> None:
+def test_a_reducer_that_was_frozen_finds_its_worker_again(impatient_ledger: Reducer) -> None:
     async def main() -> None:
-        async with clerk().running(options(ledger)), client(ledger) as handle:
+        async with clerk().running(options(impatient_ledger)), client(impatient_ledger) as handle:
             await deposit(handle, 8, Work(milliseconds=500))
-            ledger.freeze()
+            impatient_ledger.freeze()
             await asyncio.sleep(1.5)
-            ledger.thaw()
+            impatient_ledger.thaw()
             assert (await all_booked(handle, 8)).is_sound
 
     asyncio.run(main())
 
 
-def test_a_worker_frozen_beyond_its_lease_does_no_harm(ledger: Reducer) -> None:
+def test_a_worker_frozen_beyond_its_lease_does_no_harm(impatient_ledger: Reducer) -> None:
     """Its effects run on the other worker; what it sends when it wakes is refused."""
-    frozen = process(ledger, "--name", "frozen")
+    frozen = process(impatient_ledger, "--name", "frozen")
     try:
 
         async def main() -> None:
-            async with client(ledger) as handle:
+            async with client(impatient_ledger) as handle:
                 await deposit(handle, 8, Work(milliseconds=300))
 
                 def begun() -> bool:
                     found = subprocess.run(
-                        [LOOPCTL, "status", "--json", "--reducer", ledger.address], capture_output=True, check=True
+                        [LOOPCTL, "status", "--json", "--reducer", impatient_ledger.address], capture_output=True, check=True
                     )
                     return b'"running":8' in found.stdout.replace(b" ", b"")
 
                 await asyncio.to_thread(wait_until, begun)
                 frozen.send_signal(signal.SIGSTOP)
-                async with clerk().running(options(ledger)):
+                async with clerk().running(options(impatient_ledger)):
                     found = await all_booked(handle, 8)
                     assert found.is_sound
                     frozen.send_signal(signal.SIGCONT)
@@ -195,15 +177,15 @@ def wait_until(condition: Any, limit: float = 20) -> None:
         time.sleep(0.05)
 
 
-def test_a_worker_that_is_killed_loses_its_effects_to_another(ledger: Reducer) -> None:
+def test_a_worker_that_is_killed_loses_its_effects_to_another(impatient_ledger: Reducer) -> None:
     async def main() -> None:
-        async with client(ledger) as handle:
-            killed = process(ledger)
+        async with client(impatient_ledger) as handle:
+            killed = process(impatient_ledger)
             await deposit(handle, 8, Work(milliseconds=400))
             await until_begun(handle, 8)
             killed.kill()
             killed.wait()
-            async with clerk().running(options(ledger)):
+            async with clerk().running(options(impatient_ledger)):
                 found = await all_booked(handle, 8)
                 assert found.is_sound
                 assert found.resumed == 8
@@ -237,11 +219,13 @@ def test_a_body_that_ends_while_its_worker_stops_has_not_failed(
     ledger: Reducer, caplog: pytest.LogCaptureFixture, how: str
 ) -> None:
     async def main() -> None:
-        end, ended = asyncio.Event(), list[int]()
+        ended, stops = list[int](), list[asyncio.Task[bool]]()
 
         async def body(booking: Booking, me: Effect) -> Booked:
             await me.send(Begun(booking.deposit, 1))
-            await end.wait()
+            stops.append(asyncio.create_task(running.close(10)))
+            # The task hands the effect back, and the turn after this one would cancel the body.
+            await asyncio.sleep(0)
             ended.append(1)
             if how == "sends":
                 await me.send(Begun(booking.deposit, 1))
@@ -250,8 +234,8 @@ def test_a_body_that_ends_while_its_worker_stops_has_not_failed(
         async with client(ledger) as handle:
             async with clerk(body).running(options(ledger)) as running:
                 await handle.send(Deposit(1, Work()))
-                await until_begun(handle, 1)
-                end.set()
+                await until(lambda: bool(stops))
+                assert await stops[0]
             assert ended == [1]
             assert not running.figures.attempts
             async with clerk().running(options(ledger)):
@@ -266,9 +250,9 @@ def test_another_reducer_takes_over(programs: Path, start_reducer: StartReducer,
     journal = str(tmp_path / "shared")
 
     async def main() -> None:
-        first = start_reducer(programs / "loop-reducer", "ledger", "/tmp", "--silence-limit", SILENCE, "--journal", journal)
-        words = [programs / "loop-reducer", "ledger", "/tmp", "--silence-limit", SILENCE, "--standby", "--journal", journal]
-        second = start_reducer(*words, until="waiting for it")
+        words = [programs / "loop-reducer", "ledger", "/tmp", "--journal", journal]
+        first = start_reducer(*words)
+        second = start_reducer(*words, "--standby", until="waiting for it")
         both = f"{first.address},{second.address}"
         async with clerk().running(Options(reducer=both, capacity=64)) as running, Client("ledger", both) as handle:
             await deposit(handle, 30, Work(milliseconds=1000))
@@ -282,7 +266,7 @@ def test_another_reducer_takes_over(programs: Path, start_reducer: StartReducer,
     asyncio.run(main())
 
 
-def test_nothing_is_lost_when_a_third_of_all_frames_is(ledger: Reducer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_lost_when_a_third_of_all_frames_is(impatient_ledger: Reducer, monkeypatch: pytest.MonkeyPatch) -> None:
     dice = random.Random(7)
     real_read, real_tell, real_send = wire.read, Node.tell, Node._send_batches
 
@@ -306,7 +290,7 @@ def test_nothing_is_lost_when_a_third_of_all_frames_is(ledger: Reducer, monkeypa
     monkeypatch.setattr(Node, "_send_batches", send_batches)
 
     async def main() -> None:
-        async with clerk().running(options(ledger)), client(ledger) as handle:
+        async with clerk().running(options(impatient_ledger)), client(impatient_ledger) as handle:
             for start in range(0, 60, 6):
                 await deposit(handle, 6, Work(milliseconds=5), first=1 + start)
             assert (await all_booked(handle, 60)).is_sound
@@ -455,13 +439,13 @@ def test_an_unknown_feedback_is_named_in_the_log(ledger: Reducer, caplog: pytest
     assert "the loop has no feedback 'boook'; it has book, hold" in caplog.text
 
 
-def test_a_body_that_blocks_the_event_loop_is_noticed(ledger: Reducer, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_body_that_blocks_the_event_loop_is_noticed(impatient_ledger: Reducer, caplog: pytest.LogCaptureFixture) -> None:
     async def body(booking: Booking, me: Effect) -> Booked:
         time.sleep(1)  # noqa: ASYNC251
         return await book(booking, me)
 
     async def main() -> None:
-        async with clerk(body).running(options(ledger)), client(ledger) as handle:
+        async with clerk(body).running(options(impatient_ledger)), client(impatient_ledger) as handle:
             await handle.send(Deposit(1, Work()))
             await all_booked(handle, 1)
 
