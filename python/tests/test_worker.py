@@ -805,9 +805,11 @@ def test_a_failure_whose_text_has_several_lines_is_one_line(ledger: Reducer, cap
 
 def test_a_thread_that_waits_for_an_outcome_ends_with_its_worker(ledger: Reducer) -> None:
     ended: list[BaseException] = []
+    is_sent = threading.Event()
 
     def body(booking: Booking, me: BlockingEffect) -> None:
         me.send(Begun(booking.deposit, 1))
+        assert is_sent.wait(20)
         os.kill(ledger.process.pid, signal.SIGSTOP)
         try:
             me.confirm(Begun(booking.deposit, 1))
@@ -816,7 +818,8 @@ def test_a_thread_that_waits_for_an_outcome_ends_with_its_worker(ledger: Reducer
 
     async def main() -> None:
         async with clerk(body).running(options(ledger, stop_limit=0.2)) as running, client(ledger, stop_limit=0.2) as handle:
-            await handle.post(Deposit(1, Work()))
+            await handle.send(Deposit(1, Work()))
+            is_sent.set()
             await until(lambda: any(entry.flags & wire.WANTS_SEQ for entry in running.machine.outbox.unsettled()))
         await until(lambda: [type(error) for error in ended] == [Cancelled])
 
