@@ -13,7 +13,6 @@ import Testing
         "LoopFetch":
             "memory of libcurl, libcmark-gfm, libidn2, zlib and iconv, and pages that are scanned where they lie",
         "LoopNode": "the memory of the crash note; daemons, connections and answers of libmicrohttpd",
-        "LoopExamples": "names of links that are not copied",
         "LoopBudgets": "the meter",
     ]
     private static let modules: [String: [String]] = Dictionary(grouping: Repository.sources) { file in

@@ -13,8 +13,8 @@ package struct LinkCheck: LoopDefinition {
     package typealias State = LinkCheckState
 
     package static let name = "linkcheck"
-    /// Since schema 3 an answer has the reason why a page was not read.
-    package static let schema = 3
+    /// Since schema 4 a state has dictionaries of its targets, and an event has numbers as the hashes of anchors.
+    package static let schema = 4
 
     package static let examples: [Event] = {
         let page = PageContent(links: "/a.html\n/b.html#part\n")

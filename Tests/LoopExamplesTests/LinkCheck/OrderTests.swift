@@ -1,6 +1,5 @@
 import CBOR
 import LoopCore
-import LoopWire
 import Testing
 
 @testable import LoopExamples
@@ -129,72 +128,6 @@ import Testing
         let (_, state) = definition(pages: 1000, pagesMax: 1)
         #expect(Array(state.requests.keys) == Array(1...1000))
         #expect(state.requests.values.allSatisfy { !$0.isPageWanted })
-    }
-
-    @Test func `a state in which a window of requests was offered goes on with all of them`() throws {
-        var (definition, state) = definition(pages: 1000)
-        state.apply(.fetched(target: 2, answer: .init(status: 404)), at: nil)
-        let first = try FirstState(state, window: 256, offered: 258)
-        let old = Encoded(try CBOR.encode(first), coder: CBORCoder())
-        let migrated = try definition.migrateState(old, from: 1, at: WallTime(milliseconds: 0))
-        #expect(migrated.requests == state.requests)
-        #expect(try CBOR.encode(migrated) == CBOR.encode(state))
-    }
-
-    /// A state as schema 1 encoded it: with the window's size in the settings, and with less offered than was found.
-    private struct FirstState: Encodable {
-        let fields: [String: Field]
-
-        init(_ state: LinkCheckState, window: Int, offered: Int) throws {
-            var fields = try CBOR.decode([String: Field].self, from: CBOR.encode(state))
-            guard case .map(var settings)? = fields["settings"] else { throw Wrong() }
-            settings["window"] = .number(Int64(window))
-            fields["settings"] = .map(settings)
-            fields["offered"] = .number(Int64(offered))
-            self.fields = fields
-        }
-
-        func encode(to encoder: any Encoder) throws { try fields.encode(to: encoder) }
-
-        struct Wrong: Error {}
-
-        enum Field: Codable {
-            case flag(Bool)
-            case number(Int64)
-            case text(String)
-            case bytes([UInt8])
-            case list([Field])
-            case map([String: Field])
-
-            init(from decoder: any Decoder) throws {
-                let container = try decoder.singleValueContainer()
-                if let flag = try? container.decode(Bool.self) {
-                    self = .flag(flag)
-                } else if let number = try? container.decode(Int64.self) {
-                    self = .number(number)
-                } else if let text = try? container.decode(String.self) {
-                    self = .text(text)
-                } else if let list = try? container.decode([Field].self) {
-                    self = .list(list)
-                } else if let bytes = try? container.decode([UInt8].self) {
-                    self = .bytes(bytes)
-                } else {
-                    self = .map(try container.decode([String: Field].self))
-                }
-            }
-
-            func encode(to encoder: any Encoder) throws {
-                var container = encoder.singleValueContainer()
-                switch self {
-                case .flag(let flag): try container.encode(flag)
-                case .number(let number): try container.encode(number)
-                case .text(let text): try container.encode(text)
-                case .bytes(let bytes): try container.encode(bytes)
-                case .list(let list): try container.encode(list)
-                case .map(let map): try container.encode(map)
-                }
-            }
-        }
     }
 
     @Test func `a job says everything that a worker has to know`() throws {

@@ -17,18 +17,14 @@ enum LinkLines {
     static let inScope = UInt8(ascii: "/")
 
     /// Whether a target is a URL whose user name or password was left out.
-    static func hasUser(_ target: Span<UInt8>) -> Bool {
-        (7...8).contains { index in
-            target.count > index && target[index] == UInt8(ascii: "@") && target[index - 1] == inScope
-                && target[index - 2] == inScope && target[0] != inScope
-        }
-    }
+    static func hasUser(_ target: String) -> Bool { target.hasPrefix("http://@") || target.hasPrefix("https://@") }
 
     /// The target of each line and its fragments, of which there is at least one. The empty fragment means no fragment.
-    static func links(_ lines: String) -> [(target: ArraySlice<UInt8>, fragments: [ArraySlice<UInt8>])] {
-        Array(lines.utf8).split(separator: UInt8(ascii: "\n")).map { line in
+    static func links(_ lines: String) -> [(target: String, fragments: [String])] {
+        lines.utf8.split(separator: UInt8(ascii: "\n")).map { line in
             let pieces = line.split(separator: UInt8(ascii: "#"), omittingEmptySubsequences: false)
-            return (pieces[0], pieces.count > 1 ? Array(pieces.dropFirst()) : [[]])
+                .map { String(Substring($0)) }
+            return (pieces[0], pieces.count > 1 ? Array(pieces.dropFirst()) : [""])
         }
     }
 }

@@ -8,7 +8,7 @@ struct PageLines {
     private(set) var anchors: [UInt64]
 
     init(_ page: ParsedPage, base: String) {
-        anchors = page.anchors.map { AnchorSet.hash(FragmentText.encode($0).utf8.span) }.sorted()
+        anchors = page.anchors.map { AnchorSet.hash(FragmentText.encode($0).utf8) }.sorted()
         var others: [String] = []
         var numbers: [String: Int] = [:]
         var targets: [(name: String, fragments: [String])] = []
@@ -46,11 +46,12 @@ struct PageLines {
             makeSpace(line.utf8.count)
             contents[contents.count - 1].links += line
         }
-        let hashesMax = max(bytesMax / 8, 1)
+        // The CBOR of a number has at most nine bytes.
+        let hashesMax = max(bytesMax / 9, 1)
         for start in stride(from: 0, to: anchors.count, by: hashesMax) {
-            let packed = AnchorSet.packed(Array(anchors[start..<min(start + hashesMax, anchors.count)]))
-            makeSpace(packed.count)
-            contents[contents.count - 1].anchors = packed
+            let hashes = Array(anchors[start..<min(start + hashesMax, anchors.count)])
+            makeSpace(9 * hashes.count)
+            contents[contents.count - 1].anchors = hashes
         }
         return contents
     }

@@ -30,7 +30,7 @@ struct LinkReport: Equatable {
         links = state.linksCount
         seconds = state.seconds
         var reader = LinkReportReader(state)
-        for number in 0..<UInt32(state.targets.count) { reader.read(number) }
+        for (number, target) in state.targets { reader.read(number, target) }
         broken = reader.broken.sorted { LinkReportReader.isBefore($0.url, $1.url) }
         redirects = reader.redirects.sorted { LinkReportReader.isBefore($0.url, $1.url) }
     }

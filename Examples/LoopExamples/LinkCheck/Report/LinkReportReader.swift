@@ -10,22 +10,20 @@ struct LinkReportReader {
 
     init(_ state: LinkCheckState) { self.state = state }
 
-    mutating func read(_ number: UInt32) {
-        let target = state.targets[Int(number)]
-        let list = state.links[Int(number)]
+    mutating func read(_ number: UInt32, _ target: Target) {
         // The start is reported even if no page links to it.
-        let isOfInterest = !list.isEmpty || number == 0
+        let isOfInterest = !target.links.isEmpty || number == 0
         switch target.phase {
-        case .broken where isOfInterest:
-            addBroken(number, as: target, list)
+        case .broken(let error) where isOfInterest:
+            addBroken(number, as: target, error, target.links)
         case .page:
-            addMissing(number, target, list)
-        case .redirect, .redirectToPlace:
+            addMissing(number, target, target.links)
+        case .redirect(let next, _):
             redirects.append(
                 LinkReport.Redirect(
-                    url: state.printed(number), status: Int(target.status), target: state.printed(target.detail),
-                    referrers: pages(list)))
-            if isOfInterest { addRedirected(number, target, list) }
+                    url: state.printed(number), status: Int(target.status), target: state.printed(next),
+                    referrers: pages(target.links)))
+            if isOfInterest { addRedirected(number, target) }
         default: return
         }
     }
@@ -34,58 +32,55 @@ struct LinkReportReader {
 
     // MARK: Entries
 
-    private mutating func addBroken(_ number: UInt32, as end: Target, _ list: LinkList) {
+    private mutating func addBroken(_ number: UInt32, as end: Target, _ error: String, _ links: [Target.Link]) {
         broken.append(
             LinkReport.Broken(
                 url: state.printed(number), status: end.status == 0 ? nil : Int(end.status),
-                error: end.detail == 0 ? nil : state.errors[end.detail], referrers: pages(list)))
+                error: error.isEmpty ? nil : error, referrers: pages(links)))
     }
 
     /// Adds one entry for each fragment of the links, all of which `page` lacks.
-    private mutating func addMissing(_ number: UInt32, _ page: Target, _ links: some Sequence<LinkList.Link>) {
-        var referrers: [UInt32: Set<UInt32>] = [:]
+    private mutating func addMissing(_ number: UInt32, _ page: Target, _ links: [Target.Link]) {
+        var referrers: [String: Set<UInt32>] = [:]
         for link in links { referrers[link.fragment, default: []].insert(link.page) }
         if referrers.isEmpty { return }
         let url = state.printed(number)
         for (fragment, pages) in referrers {
             broken.append(
                 LinkReport.Broken(
-                    url: "\(url)#\(state.fragments[fragment])", status: Int(page.status), error: "no such fragment",
+                    url: "\(url)#\(fragment)", status: Int(page.status), error: "no such fragment",
                     referrers: names(pages)))
         }
     }
 
     /// Judges a link to a redirect by the end of the redirect.
-    private mutating func addRedirected(_ number: UInt32, _ target: Target, _ list: LinkList) {
+    private mutating func addRedirected(_ number: UInt32, _ target: Target) {
         var end = target
         var seen: Set<UInt32> = [number]
         var keepsFragment = true
-        while end.isRedirect {
-            let isLoop = !seen.insert(end.detail).inserted
+        while case .redirect(let next, let isToPlace) = end.phase {
+            let isLoop = !seen.insert(next).inserted
             if isLoop || seen.count > Int(LinkCheckState.hopsMax) + 1 {
                 broken.append(
                     LinkReport.Broken(
                         url: state.printed(number), status: Int(target.status),
-                        error: isLoop ? "redirect loop" : "too many redirects", referrers: pages(list)))
+                        error: isLoop ? "redirect loop" : "too many redirects", referrers: pages(target.links)))
                 return
             }
-            if end.phase == .redirectToPlace { keepsFragment = false }
-            end = state.targets[Int(end.detail)]
+            if isToPlace { keepsFragment = false }
+            guard let further = state.targets[next] else { return }
+            end = further
         }
-        if end.phase == .broken {
-            addBroken(number, as: end, list)
-        } else if end.phase == .page, keepsFragment {
-            let anchors = state.anchors[Int(end.detail)]
-            let lacking = list.filter { link in
-                link.fragment != 0 && !state.fragments.withBytes(of: link.fragment) { anchors.contains($0) }
-            }
-            addMissing(number, end, lacking)
+        if case .broken(let error) = end.phase {
+            addBroken(number, as: end, error, target.links)
+        } else if case .page(let anchors) = end.phase, keepsFragment {
+            addMissing(number, end, target.links.filter { !AnchorSet(hashes: anchors).contains($0.fragment) })
         }
     }
 
     // MARK: Names
 
-    private mutating func pages(_ list: LinkList) -> [String] { names(Set(list.lazy.map(\.page))) }
+    private mutating func pages(_ links: [Target.Link]) -> [String] { names(Set(links.lazy.map(\.page))) }
 
     private mutating func names(_ pages: Set<UInt32>) -> [String] {
         var names: [String] = []
@@ -101,9 +96,9 @@ struct LinkReportReader {
 extension LinkCheckState {
     /// A target for people: as written if it is no URL, or relative to the site's root if the settings say so.
     func printed(_ target: UInt32) -> String {
-        switch names.firstByte(of: target) {
-        case LinkLines.malformed, LinkLines.overlong: PercentEncoding.decode(names[target].dropFirst())
-        case LinkLines.inScope where settings.isRelative: names[target]
+        switch name(of: target).utf8.first {
+        case LinkLines.malformed, LinkLines.overlong: PercentEncoding.decode(name(of: target).dropFirst())
+        case LinkLines.inScope where settings.isRelative: name(of: target)
         default: url(of: target)
         }
     }

@@ -39,10 +39,10 @@ extension LinkCheck {
     package struct PageContent: Codable, Equatable, Sendable {
         /// Links as lines: `/path#fragment#fragment`, or an absolute URL instead of the path.
         package var links: String
-        /// Sorted 64-bit FNV-1a hashes of the anchors, little-endian.
-        package var anchors: [UInt8]
+        /// Sorted 64-bit FNV-1a hashes of the anchors.
+        package var anchors: [UInt64]
 
-        package init(links: String = "", anchors: [UInt8] = []) {
+        package init(links: String = "", anchors: [UInt64] = []) {
             self.links = links
             self.anchors = anchors
         }

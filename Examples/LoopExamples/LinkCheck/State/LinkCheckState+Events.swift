@@ -32,25 +32,26 @@ extension LinkCheckState {
 
     /// Whether the target still waits for its answer.
     private func isOpen(_ target: UInt32) -> Bool {
-        Int(target) < targets.count && targets[Int(target)].phase == .queued && frontier.held[target] == nil
+        targets[target]?.phase == .queued && frontier.isOpen(target)
     }
 
     private mutating func settle(_ target: UInt32, _ outcome: LinkCheck.Result) {
         frontier.close(target)
         if settings.pagesMax == nil {
             take(target, outcome)
-        } else if frontier.hold(target, outcome) {
+        } else {
+            frontier.hold(target, outcome)
             while let next = frontier.takeNext() { take(next.target, next.outcome) }
         }
-        fill()
+        frontier.offer(isOrdered: settings.pagesMax != nil)
     }
 
     private mutating func take(_ target: UInt32, _ outcome: LinkCheck.Result) {
         doneCount += 1
         switch outcome {
         case .failed(let status, let error):
-            let number = errors.intern(Self.line(error ?? (status == nil ? "no answer" : ""))).number
-            resolve(target, .broken, status: status ?? 0, detail: number)
+            let error = Self.line(error ?? (status == nil ? "no answer" : ""))
+            resolve(target, .broken(error: error), status: status ?? 0)
         case .answered(let answer):
             if let location = answer.location {
                 if answer.setsCookie { cookieSteps.insert(target) }
@@ -62,40 +63,34 @@ extension LinkCheckState {
                 } else if pagesCount == 0 {
                     // Before the first page, only the start and its redirects are known.
                     let reason = Self.line(answer.unread ?? (isInScope(target) ? "no page" : "not read: out of scope"))
-                    resolve(target, .broken, status: answer.status, detail: errors.intern(reason).number)
+                    resolve(target, .broken(error: reason), status: answer.status)
                 } else {
                     resolve(target, .file, status: answer.status)
                 }
             } else {
                 let error = [301, 302, 303, 307, 308].contains(answer.status) ? "redirect to nowhere" : ""
-                resolve(target, .broken, status: answer.status, detail: errors.intern(error).number)
+                resolve(target, .broken(error: error), status: answer.status)
             }
         }
     }
 
     /// Sets the phase of a target, and checks the links that waited for it.
-    mutating func resolve(_ target: UInt32, _ phase: Target.Phase, status: Int, detail: UInt32 = 0) {
-        targets.update(Int(target)) {
-            $0.phase = phase
-            $0.status = UInt16(clamping: status)
-            $0.detail = detail
-        }
-        let waiting = links[Int(target)]
+    mutating func resolve(_ target: UInt32, _ phase: Target.Phase, status: Int) {
+        var links = targets[target]?.links ?? []
         switch phase {
-        case .page:
-            let anchors = anchors[Int(detail)]
-            let missing = waiting.filter { link in
-                link.fragment != 0 && !fragments.withBytes(of: link.fragment) { anchors.contains($0) }
-            }
-            links.update(Int(target)) { $0 = LinkList(missing) }
-            brokenLinksCount += missing.count
+        case .page(let anchors):
+            links.removeAll { AnchorSet(hashes: anchors).contains($0.fragment) }
+            brokenLinksCount += links.count
         case .broken:
-            brokenLinksCount += waiting.reduce(0) { count, _ in count + 1 }
+            brokenLinksCount += links.count
         case .file, .unchecked:
-            links.update(Int(target)) { $0 = LinkList() }
-        case .redirect, .redirectToPlace, .queued, .unvisited:
+            links = []
+        case .redirect, .queued, .unvisited:
             break
         }
+        targets[target]?.phase = phase
+        targets[target]?.status = UInt16(clamping: status)
+        targets[target]?.links = links
     }
 
     /// The text without line ends, truncated to the length of a line.

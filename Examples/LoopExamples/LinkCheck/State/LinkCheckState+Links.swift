@@ -1,107 +1,94 @@
-// Unsafe: the bytes belong to a value that lives for the whole call.
-
 // The changes that a page and its links make to the state.
 
 extension LinkCheckState {
     mutating func read(_ page: UInt32, _ content: LinkCheck.PageContent, _ answer: LinkCheck.Answer) {
         pagesCount += 1
         if let pagesMax = settings.pagesMax, pagesCount >= pagesMax { frontier.wantFilesOnly() }
-        if let reason = answer.unread {
-            resolve(page, .broken, status: answer.status, detail: errors.intern(Self.line(reason)).number)
-        } else {
-            anchors.append(AnchorSet(bytes: content.anchors))
-            resolve(page, .page, status: answer.status, detail: UInt32(anchors.count - 1))
-        }
+        let phase = answer.unread.map { Target.Phase.broken(error: Self.line($0)) } ?? .page(anchors: content.anchors)
+        resolve(page, phase, status: answer.status)
         for (name, fragments) in LinkLines.links(content.links) {
-            let target = linked(name.span)
             linksCount += fragments.count
-            if let target { for fragment in fragments { link(page, to: target, fragment.span) } }
+            guard let target = linked(name) else { continue }
+            for fragment in fragments { link(page, to: target, fragment) }
         }
     }
 
     /// The number of a linked target, or nil if it is not to be checked.
-    private mutating func linked(_ name: Span<UInt8>) -> UInt32? {
-        guard name.count > 0 else { return nil }
-        switch name[0] {
-        case LinkLines.malformed, LinkLines.overlong:
-            let (number, isNew) = names.intern(name)
-            guard isNew else { return number }
-            let error =
-                name[0] == LinkLines.malformed ? "malformed URL" : "URL of more than \(LinkLines.bytesMax) bytes"
-            targets.append(Target(.broken, detail: errors.intern(error).number))
-            links.append(LinkList())
-            return number
+    private mutating func linked(_ name: String) -> UInt32? {
+        var phase = Target.Phase.queued
+        switch name.utf8.first {
+        case nil: return nil
+        case LinkLines.malformed: phase = .broken(error: "malformed URL")
+        case LinkLines.overlong: phase = .broken(error: "URL of more than \(LinkLines.bytesMax) bytes")
         case LinkLines.inScope:
-            break
+            if isIgnored(name) { return nil }
         default:
-            if !settings.checksExternal { return nil }
+            if !settings.checksExternal || isIgnored(name) { return nil }
+            if LinkLines.hasUser(name) { phase = .broken(error: "has a user name or a password") }
         }
-        if !ignored.isEmpty {
-            let text = unsafe name.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
-            if isIgnored(text) { return nil }
-        }
-        let (number, isNew) = names.intern(name)
-        if isNew {
-            let hasUser = LinkLines.hasUser(name)
-            let error = hasUser ? errors.intern("has a user name or a password").number : 0
-            targets.append(Target(hasUser ? .broken : .queued, detail: error))
-            links.append(LinkList())
-            if !hasUser { frontier.append(number) }
-        } else if targets[Int(number)].hops > 0 {
-            approach(number, hops: 0)
-        }
+        guard let number = numbers[name] else { return add(name, phase) }
+        approach(number, hops: 0)
         return number
     }
 
-    private mutating func link(_ page: UInt32, to target: UInt32, _ fragment: Span<UInt8>) {
-        let known = targets[Int(target)]
-        switch known.phase {
-        case .file, .unchecked:
+    private mutating func link(_ page: UInt32, to target: UInt32, _ fragment: String) {
+        switch targets[target]?.phase {
+        case .file, .unchecked, nil:
             return
-        case .page:
-            if fragment.count == 0 || anchors[Int(known.detail)].contains(fragment) { return }
+        case .page(let anchors):
+            if AnchorSet(hashes: anchors).contains(fragment) { return }
             brokenLinksCount += 1
         case .broken:
             brokenLinksCount += 1
-        case .queued, .unvisited, .redirect, .redirectToPlace:
+        case .queued, .unvisited, .redirect:
             break
         }
-        let number = fragment.count == 0 ? 0 : fragments.intern(fragment).number
-        links.update(Int(target)) { $0.append(LinkList.Link(page: page, fragment: number)) }
+        targets[target]?.links.append(Target.Link(page: page, fragment: fragment))
     }
 
     /// The number of a target to fetch, which may be new.
     mutating func enqueued(_ name: String, hops: UInt8) -> UInt32 {
-        let (number, isNew) = names.intern(name)
-        if !isNew {
+        if let number = numbers[name] {
             approach(number, hops: hops)
             return number
         }
         var phase = hops > Self.hopsMax ? Target.Phase.unvisited : .queued
         if name.utf8.first != LinkLines.inScope, !settings.checksExternal { phase = .unchecked }
         // The start is always checked.
-        if number > 0, isIgnored(name) { phase = .unchecked }
-        targets.append(Target(phase, hops: hops))
-        links.append(LinkList())
-        if phase == .queued { frontier.append(number) }
+        if !targets.isEmpty, isIgnored(name) { phase = .unchecked }
+        return add(name, phase, hops: hops)
+    }
+
+    private mutating func add(_ name: String, _ phase: Target.Phase, hops: UInt8 = 0) -> UInt32 {
+        let number = UInt32(targets.count)
+        numbers[name] = number
+        targets[number] = Target(name: name, phase: phase, hops: hops)
+        if phase == .queued { fetch(number) }
         return number
+    }
+
+    /// Lets a target be fetched.
+    mutating func fetch(_ target: UInt32) {
+        targets[target]?.phase = .queued
+        frontier.append(
+            FetchJob(
+                target: target, url: url(of: target), base: base, isPageWanted: isInScope(target),
+                keepsCookies: cookieRetries.contains(target), limits: settings.limits))
     }
 
     /// Lowers the number of redirects between a link and a target, and all that the target leads to.
     private mutating func approach(_ target: UInt32, hops: UInt8) {
-        let known = targets[Int(target)]
-        guard hops < known.hops else { return }
-        targets.update(Int(target)) { $0.hops = hops }
-        if known.phase == .unvisited, hops <= Self.hopsMax {
-            targets.update(Int(target)) { $0.phase = .queued }
-            frontier.append(target)
-        }
-        if known.isRedirect { approach(known.detail, hops: hops + 1) }
+        guard let known = targets[target], hops < known.hops else { return }
+        targets[target]?.hops = hops
+        if known.phase == .unvisited, hops <= Self.hopsMax { fetch(target) }
+        if let next = known.next { approach(next, hops: hops + 1) }
     }
 
     func isIgnored(_ name: String) -> Bool {
-        if ignored.isEmpty { return false }
+        if settings.ignored.isEmpty { return false }
         let isInScope = name.utf8.first == LinkLines.inScope
-        return ignored.contains { $0.matches(name) || isInScope && $0.matches(base + name) }
+        return settings.ignored.map(URLPattern.init).contains {
+            $0.matches(name) || isInScope && $0.matches(base + name)
+        }
     }
 }

@@ -5,20 +5,19 @@ extension LinkCheckState {
         var parts = location.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         parts[0] = Self.line(parts[0])
         if parts[0].utf8.first == LinkLines.overlong {
-            let error = errors.intern("redirect to a URL of more than \(LinkLines.bytesMax) bytes").number
-            return resolve(target, .broken, status: status, detail: error)
+            let error = "redirect to a URL of more than \(LinkLines.bytesMax) bytes"
+            return resolve(target, .broken(error: error), status: status)
         }
         if pagesCount == 0, let url = movedSite(from: target, to: parts[0]) {
             rebase(to: Self.folder(of: url))
             parts[0] = Self.name(of: url, base: base)
         }
-        let next = enqueued(parts[0], hops: min(targets[Int(target)].hops + 1, Self.hopsMax + 1))
-        if pagesCount == 0, targets[Int(next)].phase == .unchecked {
-            let error = errors.intern("redirect to what is ignored").number
-            return resolve(target, .broken, status: status, detail: error)
+        let next = enqueued(parts[0], hops: min((targets[target]?.hops ?? 0) + 1, Self.hopsMax + 1))
+        if pagesCount == 0, targets[next]?.phase == .unchecked {
+            return resolve(target, .broken(error: "redirect to what is ignored"), status: status)
         }
-        resolve(
-            target, parts.count > 1 && !parts[1].isEmpty ? .redirectToPlace : .redirect, status: status, detail: next)
+        let isToPlace = parts.count > 1 && !parts[1].isEmpty
+        resolve(target, .redirect(target: next, toPlace: isToPlace), status: status)
     }
 
     /// If this step closes a loop in which one sets a cookie, fetches the others once more: they may want that cookie.
@@ -26,15 +25,14 @@ extension LinkCheckState {
         var loop: [UInt32] = []
         var step = target
         repeat {
-            guard targets[Int(step)].isRedirect, loop.count <= Self.hopsMax else { return }
+            guard let next = targets[step]?.next, loop.count <= Self.hopsMax else { return }
             loop.append(step)
-            step = targets[Int(step)].detail
+            step = next
         } while step != target
         guard loop.contains(where: cookieSteps.contains) else { return }
         // A step that sets a cookie was followed with it at once.
         for step in loop.sorted() where !cookieSteps.contains(step) && cookieRetries.insert(step).inserted {
-            targets.update(Int(step)) { $0.phase = .queued }
-            frontier.append(step)
+            fetch(step)
             doneCount -= 1
         }
     }
@@ -43,14 +41,19 @@ extension LinkCheckState {
     /// - Returns: the URL of the site's new start, or nil if the scope stays.
     private func movedSite(from target: UInt32, to location: String) -> String? {
         if location.utf8.first != LinkLines.inScope { return location }
-        return location == names[target] + "/" ? base + location : nil
+        return location == name(of: target) + "/" ? base + location : nil
     }
 
     /// Renames all targets, which are the start and its redirects.
     private mutating func rebase(to moved: String) {
-        let urls = (0..<UInt32(names.count)).map { url(of: $0) }
+        let old = self
         base = moved
-        names = NameTable(urls.map { Self.name(of: $0, base: moved) })
+        numbers = [:]
+        for number in old.targets.keys {
+            let name = Self.name(of: old.url(of: number), base: moved)
+            targets[number]?.name = name
+            numbers[name] = number
+        }
     }
 
     /// The URL up to and without its last slash.
