@@ -16,9 +16,6 @@ package enum Examples {
         RunnableLoop(
             Favourites.self, abstract: Favourites.abstract, positionals: [ServerAddress.positional],
             worker: { Favourites() }, reducer: { Favourites(server: $0[ServerAddress.positional]) }),
-        RunnableLoop(
-            MovieSearch.self, abstract: MovieSearch.abstract, positionals: [ServerAddress.positional],
-            worker: { MovieSearch() }, reducer: { MovieSearch(server: $0[ServerAddress.positional]) }),
         RunnableLoop(Counter(), abstract: Counter.abstract),
         RunnableLoop(SignIn(), abstract: SignIn.abstract),
         RunnableLoop(TrafficLight(), abstract: TrafficLight.abstract),

@@ -11,9 +11,6 @@ package enum Gallery {
             Favourites.self, abstract: Favourites.abstract, server: .movies, definition: { Favourites(server: $0) },
             page: { FavouritesPage(store: $0) }),
         GalleryExample(
-            MovieSearch.self, abstract: MovieSearch.abstract, server: .movies,
-            definition: { MovieSearch(server: $0) }, page: { SearchPage(store: $0) }),
-        GalleryExample(
             Counter.self, abstract: Counter.abstract, definition: { _ in Counter() },
             page: { CounterPage(store: $0) }),
         GalleryExample(

@@ -1,14 +1,12 @@
 import LoopCore
 import LoopExamples
 import LoopGallery
-import LoopTesting
 import Testing
 
-/// The examples run over a server that fails, in virtual time. Only the server's own slowness is real, and no test waits for it.
+/// The examples run over a server that fails. No test waits for its slowness.
 @Suite(.timeLimit(.minutes(5))) struct `The examples, when their server fails` {
-    private func server(_ fault: FaultPlan.Fault, atMost: Int = 1) throws -> StubServer {
-        try StubServer(
-            data: RepositoryData.folder, faults: FaultPlan([fault], atMost: atMost), searchesPerSecond: 1000)
+    private func server(_ fault: FaultPlan.Fault) throws -> StubServer {
+        try StubServer(data: RepositoryData.folder, faults: FaultPlan([fault], atMost: 1))
     }
 
     /// The first state that is as wanted.
@@ -74,63 +72,21 @@ import Testing
         #expect(server.requests["/movie/5"] == 2)
     }
 
-    @Test func `a search waits as long as the server asks it to`() async throws {
-        let server = try server(.busy)
+    @Test func `another film cancels a slow answer`() async throws {
+        // The second answer is slow: the list comes, and the facts of the first film do not.
+        let server = try StubServer(
+            data: RepositoryData.folder, faults: FaultPlan([.slow], share: 0.5, atMost: 1, seed: 0))
         defer { server.stop() }
-        let (clock, loop) = searching(server)
-        loop.send(.typed("kid"))
-        clock.advance(by: MovieSearch.rest)
-        try await clock.settle { loop.state.status == .postponed("the server asks for patience (429)") }
-        clock.advance(by: .milliseconds(999))
-        #expect(server.requests["/search/kid/1"] == 1)
-        clock.advance(by: .milliseconds(1))
-        try await clock.settle { loop.state.status == .idle }
-        #expect(loop.state.movies.map(\.title) == ["The Kid"])
-        #expect(server.requests["/search/kid/1"] == 2)
-    }
-
-    @Test(arguments: [FaultPlan.Fault.error, .drop])
-    func `a search tries again by itself, as often as it takes`(fault: FaultPlan.Fault) async throws {
-        let server = try server(fault, atMost: 3)
-        defer { server.stop() }
-        let (clock, loop) = searching(server)
-        loop.send(.typed("kid"))
-        clock.advance(by: MovieSearch.rest)
-        var reasons: Set<String> = []
-        while loop.state.status != .idle {
-            // An answer of the server, or a pause before the next try.
-            try await clock.settle { loop.state.status == .idle || clock.sleepersCount > 0 }
-            if case .postponed(let reason) = loop.state.status { reasons.insert(reason) }
-            clock.advance(by: .milliseconds(250))
-        }
-        #expect(loop.state.movies.map(\.title) == ["The Kid"])
-        #expect(server.requests["/search/kid/1"] == 4)
-        #expect(reasons.count == 1)
-    }
-
-    @Test func `what is typed next cancels a slow answer`() async throws {
-        let server = try server(.slow)
-        defer { server.stop() }
-        let (clock, loop) = searching(server)
-        loop.send(.typed("chaplin"))
-        clock.advance(by: MovieSearch.rest)
-        while server.requests["/search/chaplin/1"] == nil {
-            // What becomes ready by another thread's doing runs here.
-            clock.settle()
+        let loop = Loop(Favourites(server: server.address))
+        let listed = try await first(loop.states) { $0.list.status == .idle }
+        loop.send(.open(listed.list.movies[0]))
+        while server.requests["/movie/1"] == nil {
             try Task.checkCancellation()
             await Task.yield()
         }
-        loop.send(.typed("murnau"))
-        clock.advance(by: MovieSearch.rest)
-        try await clock.settle { loop.state.status == .idle }
-        #expect(loop.state.query == "murnau")
-        #expect(loop.state.movies.map(\.title) == ["Nosferatu", "The Last Laugh", "Sunrise"])
-    }
-
-    private func searching(
-        _ server: StubServer
-    ) -> (clock: VirtualClock, loop: Loop<MovieSearch.State, MovieSearch.Event>) {
-        let clock = VirtualClock()
-        return (clock, Loop(MovieSearch(server: server.address, clock: clock), clock: clock))
+        loop.send(.open(listed.list.movies[4]))
+        let known = try await first(loop.states) { $0.card.map { $0.details != .loading } ?? false }
+        #expect(known.card?.movie.title == "The Kid")
+        #expect(known.card?.details == .known(.init(director: "Charlie Chaplin", country: "United States")))
     }
 }

@@ -4,7 +4,7 @@ import LoopGallery
 import LoopView
 import Testing
 
-@Suite struct `The pages of favourites and search` {
+@Suite struct `The page of favourites` {
     private let server = "http://movies.test/"
 
     private func page(_ number: Int, of count: Int) -> Movies.Answer {
@@ -40,30 +40,5 @@ import Testing
                 - [ Film 1 ]  1901  ★
                 These are all 1.
                 """)
-    }
-
-    @Test func `a search shows what is typed, what is going on, and what was found`() throws {
-        let definition = MovieSearch(server: server)
-        let store = Store(Loop(initial: definition.initial, reducer: Reducer(definition)))
-        let shown = SearchPage(store: store)
-        #expect(shown.plainText().contains("Try “hitchcock”"))
-        let tree = ViewTree(shown)
-        tree.perform(.write(try #require(tree.field("Search")), "film"))
-        #expect(shown.plainText() == "# Search\nSearch: [film]")
-        store.send(event: .rested("film"))
-        #expect(shown.plainText().hasSuffix("Looking for “film” …"))
-        store.send(event: .postponed("the server answered 500"))
-        #expect(shown.plainText().hasSuffix("Trying again soon: the server answered 500 …"))
-        store.send(event: .failed("the server answered 500"))
-        #expect(shown.plainText().hasSuffix("Given up: the server answered 500\n[ Try again ]"))
-        try press("Try again", shown)
-        store.send(event: .loaded(page(1, of: 2)))
-        #expect(shown.plainText().hasSuffix("- Film 1  1901\n[ More ]"))
-        try press("More", shown)
-        store.send(event: .loaded(page(2, of: 2)))
-        #expect(shown.plainText().hasSuffix("- Film 2  1902\nThese are all 2."))
-        store.send(event: .rested("zz"))
-        store.send(event: .loaded(Movies.Answer(batch: Movies.Batch(number: 1, count: 1), movies: [])))
-        #expect(shown.plainText().hasSuffix("Nothing is called “zz”."))
     }
 }

@@ -9,7 +9,7 @@ import Testing
         try await Fetcher().fetch(FetchRequest(server.address + path))
     }
 
-    @Test func `has pages, films and a search`() async throws {
+    @Test func `has pages and films`() async throws {
         let server = try StubServer(data: RepositoryData.folder)
         defer { server.stop() }
         let page = try await ask(server, "movies/8")
@@ -20,37 +20,13 @@ import Testing
             text.hasPrefix(#"{"batch":{"count":8,"number":8},"movies":[{"id":85,"year":1960,"title":"Breathless"}"#))
         let film = String(decoding: try await ask(server, "movie/53").body, as: UTF8.self)
         #expect(film.contains(#""director":"Carol Reed""#))
-        let found = String(decoding: try await ask(server, "search/MURNAU%201922/1").body, as: UTF8.self)
-        #expect(found.contains("Nosferatu") && !found.contains("Sunrise"))
     }
 
-    @Test(arguments: ["", "movies", "movies/0", "movies/9", "movies/x", "movie/97", "search/kid/2", "movies.json/1"])
+    @Test(arguments: ["", "movies", "movies/0", "movies/9", "movies/x", "movie/97", "search/kid/1", "movies.json/1"])
     func `has nothing else`(path: String) async throws {
         let server = try StubServer(data: RepositoryData.folder)
         defer { server.stop() }
         #expect(try await ask(server, path).status == 404)
-    }
-
-    @Test func `lets itself be asked at a rate, and says when to come again`() {
-        var rate = RequestRate(perSecond: 2, burst: 3)
-        let begin = ContinuousClock.now
-        for _ in 0..<3 { #expect(rate.take(at: begin) == nil) }
-        #expect(rate.take(at: begin) == .milliseconds(500))
-        #expect(rate.take(at: begin + .milliseconds(400)) == .milliseconds(100))
-        #expect(rate.take(at: begin + .milliseconds(500)) == nil)
-        #expect(rate.take(at: begin + .milliseconds(500)) == .milliseconds(500))
-        // After a pause the burst is there again, and no more.
-        for _ in 0..<3 { #expect(rate.take(at: begin + .seconds(60)) == nil) }
-        #expect(rate.take(at: begin + .seconds(60)) != nil)
-    }
-
-    @Test func `searches answer 429 with a time to come again where they are too many`() async throws {
-        let server = try StubServer(data: RepositoryData.folder, searchesPerSecond: 0.0001)
-        defer { server.stop() }
-        for _ in 0..<3 { #expect(try await ask(server, "search/kid/1").status == 200) }
-        let busy = try await ask(server, "search/kid/1")
-        #expect(busy.status == 429)
-        #expect((9_000...10_001).contains(try #require(busy.retryAfterSeconds)))
     }
 
     @Test func `the same seed makes the same faults, as many as were asked for`() {

@@ -18,16 +18,14 @@ enum JSONResource {
         } catch  where error.code == .cancelled && Task.isCancelled {
             throw CancellationError()
         } catch {
-            throw ServerFailure("\(error)", isTransient: error.isTransient)
+            throw ServerFailure("\(error)")
         }
-        guard response.status == 200 else {
-            throw ServerFailure(status: response.status, retryAfterSeconds: response.retryAfterSeconds)
-        }
+        guard response.status == 200 else { throw ServerFailure(status: response.status) }
         do {
             let document = try CBOR.fromJSON(text: String(decoding: response.body, as: UTF8.self))
             return try CBOR.decode(type, from: document)
         } catch {
-            throw ServerFailure("\(url) has no \(type) for us: \(error)", isTransient: false)
+            throw ServerFailure("\(url) has no \(type) for us: \(error)")
         }
     }
 }

@@ -2,7 +2,7 @@ internal import LoopView
 
 /// A view as a log of plain text, and the lines by which a user acts on it; a pure machine.
 ///
-/// `More` presses the button or the toggle with that label, or submits the field; `Search = third` types into the field. A
+/// `More` presses the button or the toggle with that label, or submits the field; `New = milk` types into the field. A
 /// line waits until its element exists and can be pressed, and until the effect of the previous line is shown.
 struct TextSession {
     /// The work of a shell after an input.

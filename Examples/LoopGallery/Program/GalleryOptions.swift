@@ -54,7 +54,7 @@ enum GalleryOptions {
     static let command = Command(
         "loop-example", abstract: "Run one of the examples.",
         discussion: """
-            As text, each line of the input acts on what is shown: a label presses a button, "Search = third" types into \
+            As text, each line of the input acts on what is shown: a label presses a button, "New = milk" types into \
             a field. A line waits until what it names is there.
 
             Exit codes: 0 it ended as it should, 1 --until was not shown or a line could not be done, 2 could not run, \

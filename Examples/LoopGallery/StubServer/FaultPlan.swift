@@ -8,7 +8,7 @@ package struct FaultPlan: Equatable, Sendable {
         case slow
         /// The answer is a server error.
         case error = "500"
-        /// The answer requests a retry after a second.
+        /// The answer says that there are too many requests.
         case busy = "429"
         /// There is no answer: the connection is closed.
         case drop

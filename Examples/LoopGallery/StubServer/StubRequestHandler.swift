@@ -1,7 +1,6 @@
 import CBOR
 internal import LoopApp
 internal import LoopCollections
-internal import LoopCore
 internal import LoopExamples
 internal import LoopNode
 
@@ -9,7 +8,6 @@ internal import LoopNode
 final class StubRequestHandler: HTTPHandler {
     private struct Moving {
         var faults: FaultPlan
-        var searches: RequestRate
         var requests: [String: Int] = [:]
     }
 
@@ -49,9 +47,9 @@ final class StubRequestHandler: HTTPHandler {
     private let movies: [StubData.Film]
     private let moving: Locked<Moving>
 
-    init(movies: [StubData.Film], faults: FaultPlan, searches: RequestRate) {
+    init(movies: [StubData.Film], faults: FaultPlan) {
         self.movies = movies
-        moving = Locked(Moving(faults: faults, searches: searches))
+        moving = Locked(Moving(faults: faults))
     }
 
     /// The number of requests for each path.
@@ -59,81 +57,41 @@ final class StubRequestHandler: HTTPHandler {
 
     func begin(path: String, method: String) -> any HTTPExchange {
         moving.withLock { $0.requests[path, default: 0] += 1 }
-        return Exchange(answer(path, at: .now))
+        return Exchange(answer(path))
     }
 
-    /// The answer to a percent-encoded path, or nil to close the connection, and how long it takes.
-    private func answer(_ path: String, at now: ContinuousClock.Instant) -> (reply: HTTPReply?, latency: Duration) {
-        let words = path.split(separator: "/").map { PercentEncoding.decode($0) }
+    /// The answer to a path, or nil to close the connection, and how long it takes.
+    private func answer(_ path: String) -> (reply: HTTPReply?, latency: Duration) {
+        let words = path.split(separator: "/")
         let reply: HTTPReply
         switch (words.first, words.count) {
-        case ("movies", 2): reply = page(words[1], of: movies)
+        case ("movies", 2): reply = page(words[1])
         case ("movie", 2):
             reply = Int(words[1]).flatMap { id in movies.first { $0.id == id } }.map(Self.json) ?? .page(status: 404)
-        case ("search", 3):
-            if let wait = moving.withLock({ $0.searches.take(at: now) }) {
-                return (Self.busy(seconds: max(1, Int(wait.components.seconds) + 1)), .zero)
-            }
-            reply = page(words[2], of: found(words[1]))
         default: return (.page(status: 404), .zero)
         }
         switch moving.withLock({ $0.faults.next() }) {
         case nil: return (reply, .zero)
         case .slow: return (reply, Self.slowness)
         case .error: return (.page(status: 500), .zero)
-        case .busy: return (Self.busy(seconds: 1), .zero)
+        case .busy: return (.page(status: 429), .zero)
         case .drop: return (nil, .zero)
         }
     }
 
-    private static func busy(seconds: Int) -> HTTPReply {
-        .page(status: 429, headers: [("Retry-After", String(seconds))])
-    }
-
-    private func page(_ number: String, of films: [StubData.Film]) -> HTTPReply {
-        let count = max(1, (films.count + Self.pageLength - 1) / Self.pageLength)
+    private func page(_ number: Substring) -> HTTPReply {
+        let count = max(1, (movies.count + Self.pageLength - 1) / Self.pageLength)
         guard let number = Int(number), (1...count).contains(number) else { return .page(status: 404) }
-        let onPage = films.dropFirst((number - 1) * Self.pageLength).prefix(Self.pageLength)
+        let onPage = movies.dropFirst((number - 1) * Self.pageLength).prefix(Self.pageLength)
         return Self.json(
             Movies.Answer(
                 batch: Movies.Batch(number: number, count: count),
                 movies: onPage.map { Movies.Movie(id: $0.id, title: $0.title, year: $0.year) }))
     }
 
-    /// The films that have every word in their title, director or year.
-    private func found(_ query: String) -> [StubData.Film] {
-        let words = query.lowercased().split(separator: " ")
-        return movies.filter { film in
-            let text = "\(film.title) \(film.director) \(film.year)".lowercased()
-            return words.allSatisfy { text.contains($0) }
-        }
-    }
-
     private static func json(_ value: some Encodable) -> HTTPReply {
         guard let bytes = try? CBOR.encode(value), let text = try? CBOR.json(bytes) else { return .page(status: 500) }
         let headers = [("Content-Type", "application/json")] + HTTPReply.siteHeaders
         return HTTPReply(status: 200, headers: headers, body: Array(text.utf8))
-    }
-}
-
-/// The rate limit of a server: a number of requests per second, and some at once after a pause.
-struct RequestRate: Equatable, Sendable {
-    private let interval: Duration
-    private let burst: Int
-    /// When the full burst is available again, or nil before the first request.
-    private var fullAt: ContinuousClock.Instant?
-
-    init(perSecond: Double, burst: Int) {
-        interval = .seconds(1 / perSecond)
-        self.burst = burst
-    }
-
-    /// Counts one request. It returns nil if the request may be answered, else the time to wait before a retry.
-    mutating func take(at now: ContinuousClock.Instant) -> Duration? {
-        let next = max(fullAt ?? now, now) + interval
-        let wait = now.duration(to: next) - interval * burst
-        guard wait <= .zero else { return wait }
-        fullAt = next
-        return nil
     }
 }

@@ -6,13 +6,12 @@ internal import LoopNode
 /// |---|---|
 /// | `/movies/3` | the third page of all films |
 /// | `/movie/17` | one film with all that is known of it |
-/// | `/search/kind%20hearts/1` | the first page of the films whose title or director has these words; at a rate |
 ///
-/// Documents are JSON. `/search` answers 429 with `Retry-After` if requests exceed its rate.
+/// Documents are JSON.
 package final class StubServer: Sendable {
     /// The services that examples need from the server.
     package enum Service: Sendable {
-        /// Films: pages, details, search.
+        /// Films: pages and details.
         case movies
     }
 
@@ -23,14 +22,9 @@ package final class StubServer: Sendable {
     /// - Parameters:
     ///   - data: the folder of the data, which has `movies.json`.
     ///   - port: the port, or zero for a free one.
-    ///   - searchesPerSecond: the rate limit of searches.
     /// - Throws: ``StubData/Unreadable`` if the data cannot be read; the system's error if it cannot listen.
-    package init(
-        data: String, port: UInt16 = 0, faults: FaultPlan = FaultPlan(), searchesPerSecond: Double = 2
-    ) throws {
-        handler = StubRequestHandler(
-            movies: try StubData.movies(in: data), faults: faults,
-            searches: RequestRate(perSecond: searchesPerSecond, burst: 3))
+    package init(data: String, port: UInt16 = 0, faults: FaultPlan = FaultPlan()) throws {
+        handler = StubRequestHandler(movies: try StubData.movies(in: data), faults: faults)
         daemon = try HTTPDaemon(
             host: "127.0.0.1", port: port, connectionsMax: 4096, idleLimit: .seconds(60), handler: handler)
     }

@@ -88,7 +88,7 @@ import Testing
     @Test func `facts that could not be fetched can be fetched once more`() throws {
         try run(listed()) { loop in
             try loop.send(.open(Films.film(3))) { $0.card = card(3) }
-            try loop.expectStart("facts").fail(ServerFailure("the connection was lost", isTransient: true))
+            try loop.expectStart("facts").fail(ServerFailure("the connection was lost"))
             try loop.expectEvent(.card(.failed("the connection was lost"))) {
                 $0.card?.details = .failed("the connection was lost")
             }
