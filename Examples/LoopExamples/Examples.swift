@@ -21,7 +21,6 @@ package enum Examples {
         RunnableLoop(TrafficLight(), abstract: TrafficLight.abstract),
         RunnableLoop(Switch(), abstract: Switch.abstract),
         RunnableLoop(Todo(), abstract: Todo.abstract),
-        RunnableLoop(PlayCatch(), abstract: PlayCatch.abstract),
         RunnableLoop(TokenRefresh(), abstract: TokenRefresh.abstract),
         RunnableLoop(Conform(), abstract: Conform.abstract),
     ]

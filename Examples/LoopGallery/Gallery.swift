@@ -16,14 +16,8 @@ package enum Gallery {
         GalleryExample(
             SignIn.self, abstract: SignIn.abstract, definition: { _ in SignIn() }, page: { SignInPage(store: $0) }),
         GalleryExample(
-            TrafficLight.self, abstract: TrafficLight.abstract, definition: { _ in TrafficLight() },
-            page: { TrafficLightPage(store: $0) }),
-        GalleryExample(
             Switch.self, abstract: Switch.abstract, definition: { _ in Switch() }, page: { SwitchPage(store: $0) }),
         GalleryExample(Todo.self, abstract: Todo.abstract, definition: { _ in Todo() }, page: { TodoPage(store: $0) }),
-        GalleryExample(
-            PlayCatch.self, abstract: PlayCatch.abstract, definition: { _ in PlayCatch() },
-            page: { PlayCatchPage(store: $0) }),
         GalleryExample(
             TokenRefresh.self, abstract: TokenRefresh.abstract, definition: { _ in TokenRefresh() },
             page: { TokenRefreshPage(store: $0) }),

@@ -12,22 +12,19 @@ import Testing
 
     private static let loops: [any LoopDefinition.Type] = [
         LinkCheck.self, Ledger.self, Movies.self, Favourites.self, Counter.self, SignIn.self, TrafficLight.self,
-        Switch.self, Stopwatch.self, Todo.self, PlayCatch.self, TokenRefresh.self, Conform.self,
+        Switch.self, Todo.self, TokenRefresh.self, Conform.self,
     ]
 
     @Test func `are there for every loop that is shipped`() {
-        // The stopwatch is a part of the switch.
-        #expect(Set(Examples.all.map(\.name) + ["stopwatch"]) == Set(Self.loops.map { $0.name }))
+        #expect(Set(Examples.all.map(\.name)) == Set(Self.loops.map { $0.name }))
     }
 
     @Test(
         arguments: [
             (LinkCheck.self, "LinkCheck/State/LinkCheckEvent"), (Ledger.self, "Ledger/Ledger"),
             (Movies.self, "Movies/Movies+State"), (Favourites.self, "Favourites/Favourites"),
-            (Counter.self, "Counter/Counter"),
-            (SignIn.self, "SignIn/SignIn"), (TrafficLight.self, "TrafficLight/TrafficLight"),
-            (Switch.self, "Switch/Switch"),
-            (Stopwatch.self, "Switch/Stopwatch"), (Todo.self, "Todo/Todo"), (PlayCatch.self, "PlayCatch/PlayCatch"),
+            (Counter.self, "Counter/Counter"), (SignIn.self, "SignIn/SignIn"),
+            (TrafficLight.self, "TrafficLight/TrafficLight"), (Switch.self, "Switch/Switch"), (Todo.self, "Todo/Todo"),
             (TokenRefresh.self, "TokenRefresh/TokenRefresh"), (Conform.self, "Conform/Conform"),
             (NewLoop.self, "../NewLoop/Sources/NewLoop/NewLoop"),
         ] as [(any LoopDefinition.Type, String)])

@@ -14,10 +14,9 @@ import Testing
         Play(name: "counter", lines: ["+", "+", "-"], until: "[ - ]  1  [ + ]"),
         Play(
             name: "sign-in", lines: ["User name = alan", "I accept the terms", "Sign in"], until: "Hello, alan."),
-        Play(name: "traffic-light", lines: [], until: "● yellow"),
-        Play(name: "switch", lines: ["The other one"], until: "1 s"),
+        Play(name: "switch", lines: [], until: "● yellow"),
+        Play(name: "switch", lines: ["The other one", "+"], until: "[ - ]  1  [ + ]"),
         Play(name: "todo", lines: ["New = milk", "Add"], until: "- [ ] 1  Title of 1: [milk]  saved"),
-        Play(name: "play-catch", lines: ["Throw", "Throw"], until: "Caught: 4"),
         Play(name: "token-refresh", lines: ["Ask"], until: "1 /news: read with token 1"),
     ]
 

@@ -15,12 +15,31 @@ package struct SwitchPage: View {
                 Lights(on: context.state)
                 Button("Next", action: context.action(for: .next))
             }
-            CaseLetWidget(CasePath(Switch.State.stopwatch), event: CasePath(Switch.Event.stopwatch)) { context in
-                Heading("Stopwatch")
-                Text("\(context.seconds) s").strong()
-                Button("Reset", action: context.action(for: .reset))
+            CaseLetWidget(CasePath(Switch.State.counter), event: CasePath(Switch.Event.counter)) { context in
+                CountedNumber(context: context)
             }
         }
         Widget(viewModel: store) { context in Button("The other one", action: context.action(for: .flip)) }
+    }
+}
+
+/// The lights, from top to bottom.
+struct Lights: View {
+    let on: TrafficLight.State
+
+    init(on: TrafficLight.State) { self.on = on }
+
+    var body: [Element] {
+        light(.red, tone: .bad)
+        light(.yellow, tone: .warning)
+        light(.green, tone: .good)
+    }
+
+    @ViewBuilder private func light(_ colour: TrafficLight.State, tone: Tone) -> [Element] {
+        if colour == on {
+            Text("● \(colour.rawValue)").tone(tone).strong()
+        } else {
+            Text("○").tone(.secondary)
+        }
     }
 }

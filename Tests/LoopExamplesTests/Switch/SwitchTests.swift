@@ -12,40 +12,29 @@ import Testing
             try red.complete(sending: .light(.next)) { $0 = .light(.green) }
             let green = try loop.expectStart("green", TrafficLight.State.green)
 
-            try loop.send(.flip) { $0 = .stopwatch(.init(seconds: 0)) }
+            try loop.send(.flip) { $0 = .counter(.init(count: 0)) }
             try loop.expectCancel(green)
-            let second = try loop.expectStart("second", 0)
             try green.send(.light(.next), refused: .stale)
-            try second.complete(sending: .stopwatch(.tick)) { $0 = .stopwatch(.init(seconds: 1)) }
-            let third = try loop.expectStart("second", 1)
+            try loop.send(.counter(.increment)) { $0 = .counter(.init(count: 1)) }
 
             try loop.send(.flip) { $0 = .light(.red) }
-            try loop.expectCancel(third)
-            try loop.expectStart("red")
+            let again = try loop.expectStart("red")
+            try loop.send(.flip) { $0 = .counter(.init(count: 0)) }
+            try loop.expectCancel(again)
         }
     }
 
     @Test func `takes no notice of events for a child that is not there`() throws {
         try TestLoop.run(Switch()) { loop in
-            try loop.expectStart("red")
-            try loop.send(.stopwatch(.tick))
-            try loop.send(.stopwatch(.reset))
+            let red = try loop.expectStart("red")
+            try loop.send(.counter(.increment))
+            try loop.send(.counter(.reset))
+            try red.complete(sending: .light(.next)) { $0 = .light(.green) }
+            try loop.expectStart("green")
         }
     }
 
-    @Test func `leaves a child's effects alone when the child's state stays as it is`() throws {
-        var definition = Switch()
-        definition.initial = .stopwatch(.init(seconds: 0))
-        try TestLoop.run(definition) { loop in
-            let second = try loop.expectStart("second", 0)
-            try loop.send(.light(.next))
-            try loop.send(.stopwatch(.reset))
-            try second.complete(sending: .stopwatch(.tick)) { $0 = .stopwatch(.init(seconds: 1)) }
-            try loop.expectStart("second", 1)
-        }
-    }
-
-    @Test func `has one timer, of the child that is there`() {
+    @Test func `has a timer while the light is there`() {
         let clock = VirtualClock()
         let loop = Loop(Switch(clock: clock), clock: clock)
         clock.advance(by: .milliseconds(2500))
@@ -53,26 +42,11 @@ import Testing
         loop.send(.flip)
         // If the light's timer had continued, it would now be red.
         clock.advance(by: .milliseconds(500))
-        #expect(loop.seq == Seq(3))
-        clock.advance(by: .milliseconds(2500))
-        #expect(loop.state == .stopwatch(.init(seconds: 3)) && clock.sleepersCount == 1)
+        #expect(loop.seq == Seq(3) && clock.sleepersCount == 0)
         loop.send(.flip)
         #expect(loop.state == .light(.red))
         clock.advance(by: .seconds(1))
         #expect(loop.state == .light(.green))
-    }
-
-    @Test func `a stopwatch that is reset starts its second again`() {
-        let clock = VirtualClock()
-        let loop = Loop(Switch(clock: clock), clock: clock)
-        loop.send(.flip)
-        clock.advance(by: .seconds(2))
-        loop.send(.stopwatch(.reset))
-        #expect(loop.state == .stopwatch(.init(seconds: 0)))
-        clock.advance(by: .milliseconds(999))
-        #expect(loop.state == .stopwatch(.init(seconds: 0)))
-        clock.advance(by: .milliseconds(1))
-        #expect(loop.state == .stopwatch(.init(seconds: 1)))
     }
 
     @Test(arguments: 0..<10 as Range<UInt64>)
@@ -84,19 +58,15 @@ import Testing
                 effect.send(.light(.next))
             }
         }
-        cluster.answer("second") { (_: Int, effect: inout SimulatedEffect<Switch.Event>) in
-            effect.pause(.seconds(1))
-            effect.send(.stopwatch(.tick))
-        }
         cluster.client(every: .milliseconds(1700)) { _ in .flip }
         let end = try cluster.run()
-        // Only timers send the children's events: one that comes to the other child has outlived its own.
+        // Only timers send the light's events: one that comes to the counter has outlived its light.
         var isLight = true
         for event in end.events {
             switch event {
             case .flip: isLight.toggle()
             case .light: #expect(isLight)
-            case .stopwatch: #expect(!isLight)
+            case .counter: Issue.record("nothing counts")
             }
         }
         #expect(end.events.count > 10)
