@@ -29,6 +29,6 @@ package enum Examples {
 /// The argument of examples that use a server: its address.
 package enum ServerAddress {
     /// The root URL of the server's documents, with its closing slash.
-    package static let positional = Positional(
-        "SERVER", .site, help: "the http or https URL of the examples' server, as loop-example starts one")
+    package static let positional = Option(
+        positional: "SERVER", .site, help: "the http or https URL of the examples' server, as loop-example starts one")
 }

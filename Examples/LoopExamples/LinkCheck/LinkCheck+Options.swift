@@ -3,8 +3,8 @@ package import LoopNode
 
 extension LinkCheck {
     /// The only argument: the start of the check.
-    package static let site = Positional(
-        "SITE", .site, help: "the http or https URL to begin at; its folder is checked")
+    package static let site = Option(
+        positional: "SITE", .site, help: "the http or https URL to begin at; its folder is checked")
 
     static let external = Option(flag: "external", help: "check links that leave the site too")
     static let relative = Option(flag: "relative", help: "report URLs of the site from its root on: /book/a.html")

@@ -10,8 +10,8 @@ enum GalleryOptions {
         case cluster
     }
 
-    static let name = Positional(
-        optional: "NAME", .choice(Gallery.all.map(\.name)).named("NAME"),
+    static let name = Option(
+        optionalPositional: "NAME", .choice(Gallery.all.map(\.name)).named("NAME"),
         help: "which example; without it they are listed")
     static let mode = Option(
         "mode", .choice(Mode.allCases.map(\.rawValue)), default: Mode.terminal.rawValue,

@@ -9,9 +9,9 @@ struct JournalCommands {
     /// The engines that the program has besides files.
     let engines: [JournalEngine]
 
-    static let journal = Positional(
-        "JOURNAL", ValueType<String>.string, help: "the file or database in which the reducer keeps or kept it",
-        environment: nil)
+    static let journal = Option(
+        positional: "JOURNAL", ValueType<String>.string,
+        help: "the file or database in which the reducer keeps or kept it")
     static let json = Option(flag: "json", help: "print JSON", environment: .none)
     static let from = Option(
         "from", .int(in: 0...Int.max), default: 0, help: "the first seq that is shown", environment: .none)

@@ -8,7 +8,7 @@ public struct RunnableLoop: Sendable {
     /// One line for the list of loops in the help text.
     package let abstract: String
     let groups: [OptionGroup]
-    let positionals: [any DeclaredPositional]
+    let positionals: [any DeclaredOption]
     let runReducer: @Sendable (ParsedArguments, ReducerNodeConfiguration, SignalPipe) async throws -> ReducerEnd
     let tools: JournalTools
     let runWorker: @Sendable (EffectNodeConfiguration, SignalPipe) async throws -> NodeEnd
@@ -26,7 +26,7 @@ public struct RunnableLoop: Sendable {
     ///   - reducer: makes the definition from the command line.
     package init<Definition: LoopDefinition>(
         _ type: Definition.Type, abstract: String, groups: [OptionGroup] = [],
-        positionals: [any DeclaredPositional] = [],
+        positionals: [any DeclaredOption] = [],
         worker: @escaping @Sendable () async throws -> Definition,
         reducer: @escaping @Sendable (ParsedArguments) async throws -> Definition
     ) {

@@ -75,8 +75,8 @@ extension WhatIf {
 }
 
 extension WhatIf {
-    private static let events = Positional(
-        repeated: "EVENT", ValueType<String>.string, atLeast: 1,
+    private static let events = Option(
+        repeatedPositional: "EVENT", ValueType<String>.string, atLeast: 1,
         help: #"the events in their order, each as loopctl send takes it: '{"add":{"_0":3}}'"#)
     private static let at = Option(
         optional: "at", .int(in: 0...Int.max), help: "the seq after which they come; else the newest",

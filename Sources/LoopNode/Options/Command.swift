@@ -17,7 +17,7 @@ package struct Command: Sendable {
     /// Its options, which its subcommands take too.
     package let groups: [OptionGroup]
     /// Its positional arguments, in their order.
-    package let positionals: [PositionalDeclaration]
+    package let positionals: [OptionDeclaration]
     /// Its subcommands. A command that has some takes no positional arguments itself.
     package let subcommands: [Command]
     /// The word for a subcommand, such as "loop". Errors then name all of them. Nil means "command".
@@ -34,7 +34,7 @@ package struct Command: Sendable {
     ///   and no option is declared twice along one path of commands.
     package init(
         _ name: String, abstract: String, discussion: String? = nil, groups: [OptionGroup] = [],
-        positionals: [any DeclaredPositional] = [], subcommands: [Command] = [], subcommandNoun: String? = nil,
+        positionals: [any DeclaredOption] = [], subcommands: [Command] = [], subcommandNoun: String? = nil,
         defaultSubcommand: String? = nil, passesThrough: Bool = false, version: String? = nil
     ) {
         self.name = name

@@ -98,7 +98,7 @@ struct CommandParser {
             throw UsageError(
                 message: "--\(name) is given twice, as '\(earlier.text)' and '\(text)'", hint: "give it once")
         }
-        if let misfit = option.misfit(text, "--\(name)") { throw misfit }
+        try Self.check([text], of: option, from: option.label)
         given.append((option, text))
     }
 
@@ -159,53 +159,46 @@ struct CommandParser {
         var values: [String: [String]] = [:]
         for option in declared {
             let texts = given.filter { $0.option.name == option.name }.map(\.text)
-            values[option.name] = try texts.isEmpty ? variable(of: option) : texts
+            values[option.label] = try texts.isEmpty ? variable(of: option) : texts
         }
-        for option in declared where option.isRequired && values[option.name] == nil {
+        for option in declared where option.isRequired && values[option.label] == nil {
             let variable = option.environment.map { " or \($0)" } ?? ""
-            throw UsageError(message: "--\(option.name) is missing", hint: "give \(option.title)\(variable)")
+            throw UsageError(message: "\(option.label) is missing", hint: "give \(option.title)\(variable)")
         }
-        return ParsedArguments(
-            path: path.dropFirst().map(\.name), rest: rest, options: values, positionals: try places())
+        var left = arguments[...]
+        for place in command.positionals {
+            let texts = Array(place.isRepeated ? left : left.prefix(1))
+            left = left.dropFirst(texts.count)
+            try Self.check(texts, of: place, from: place.label)
+            values[place.label] = try texts.isEmpty ? variable(of: place) : texts
+            if place.isRequired, values[place.label] == nil, !command.passesThrough {
+                let variable = place.environment.map { ", or in \($0)" } ?? ""
+                throw UsageError(message: "\(place.label) is missing", hint: "it is \(place.help)\(variable)")
+            }
+        }
+        return ParsedArguments(path: path.dropFirst().map(\.name), rest: rest, texts: values)
     }
 
     private func variable(of option: OptionDeclaration) throws(UsageError) -> [String]? {
         guard let name = option.environment, let text = environment[name], !text.isEmpty else { return nil }
         let texts = option.isRepeated ? text.split(separator: ",").map(String.init) : [text]
-        for text in texts {
-            if let misfit = option.misfit(text, name) { throw misfit }
-        }
+        try Self.check(texts, of: option, from: name)
         return texts
     }
 
     /// Checks the arguments that are given, though some may be missing.
     private func checkArguments() throws(UsageError) {
         for (place, text) in zip(command.positionals, arguments) {
-            if let misfit = place.misfit(text, place.name) { throw misfit }
+            try Self.check([text], of: place, from: place.label)
         }
     }
 
-    private func places() throws(UsageError) -> [String: [String]] {
-        var left = arguments[...]
-        var values: [String: [String]] = [:]
-        for place in command.positionals {
-            var texts = place.isRepeated ? Array(left) : Array(left.prefix(1))
-            left = left.dropFirst(texts.count)
-            var source = place.name
-            if texts.isEmpty, let name = place.environment, let text = environment[name], !text.isEmpty {
-                texts = [text]
-                source = name
-            }
-            if texts.isEmpty, place.isRequired, !command.passesThrough {
-                let variable = place.environment.map { ", or in \($0)" } ?? ""
-                throw UsageError(message: "\(place.name) is missing", hint: "it is \(place.help)\(variable)")
-            }
-            for text in texts {
-                if let misfit = place.misfit(text, source) { throw misfit }
-            }
-            values[place.name] = texts
+    private static func check(
+        _ texts: [String], of option: OptionDeclaration, from source: String
+    ) throws(UsageError) {
+        for text in texts {
+            if let misfit = option.misfit(text, source) { throw misfit }
         }
-        return values
     }
 }
 

@@ -32,11 +32,7 @@ struct HelpText {
                     ($0.name, $0.abstract + ($0.name == command.defaultSubcommand ? " [default]" : ""))
                 }
             ))
-        sections.append(
-            (
-                "Arguments",
-                last.positionals.map { ($0.title, Self.annotated($0.help, ["env": $0.environment])) }
-            ))
+        sections.append(("Arguments", last.positionals.map { ($0.title, Self.help(of: $0)) }))
         // The options nearest to the command come first, those that all commands share last.
         for group in meant.flatMap(\.groups) + path.dropLast().reversed().flatMap(\.groups) {
             sections.append((group.title, group.options.map { ($0.title, Self.help(of: $0)) }))
@@ -75,16 +71,12 @@ struct HelpText {
     }
 
     private static func help(of option: OptionDeclaration) -> String {
+        // The title of a positional argument says it.
         let note = option.isRepeated ? "may be repeated" : option.isRequired ? "required" : nil
-        var marks = note.map { [$0] } ?? []
+        var marks = option.isPositional ? [] : note.map { [$0] } ?? []
         if let text = option.defaultText { marks.append("default:\(Self.glue)\(text)") }
         if let variable = option.environment { marks.append("env:\(Self.glue)\(variable)") }
         return marks.isEmpty ? option.help : "\(option.help) [\(marks.joined(separator: ", "))]"
-    }
-
-    private static func annotated(_ help: String, _ marks: [String: String?]) -> String {
-        let texts = marks.compactMap { name, value in value.map { "\(name):\(glue)\($0)" } }
-        return texts.isEmpty ? help : "\(help) [\(texts.joined(separator: ", "))]"
     }
 
     private static func row(_ title: String, _ help: String, column: Int, width: Int) -> String {

@@ -1,6 +1,8 @@
-/// The declaration of one option: `--name VALUE`, `--name=VALUE`, or the environment variable of its name.
+/// The declaration of one option: `--name VALUE`, `--name=VALUE`, or the environment variable of its name. A positional one is
+/// identified by its position: `SITE` in `linkcheck [options] SITE`.
 ///
-/// Declare it once as a constant, put it into an ``OptionGroup``, and use it again to read its value:
+/// Declare it once as a constant, put it into an ``OptionGroup`` or among the positionals of a ``Command``, and use it again to
+/// read its value:
 ///
 ///     let workers = Option("workers", .int(in: 1...1024), default: 4, help: "how many workers to start")
 ///     let count = arguments[workers]
@@ -57,6 +59,31 @@ package struct Option<Value: Sendable>: DeclaredOption {
             name, .switchWord, help: help, environment: environment, isFlag: true)
         value = { texts in texts.last.flatMap(ValueType.switchWord.read) ?? false }
     }
+
+    /// Creates a positional argument that must be given. Its name is in capitals.
+    package init(
+        positional name: String, _ type: ValueType<Value>, help: String, environment: EnvironmentName = .none
+    ) {
+        declaration = OptionDeclaration(
+            name, type, help: help, environment: environment, isPositional: true, isRequired: true)
+        value = { texts in texts.last.flatMap(type.read) }
+    }
+
+    /// Creates a positional argument that may be absent. Only arguments that may be absent can follow it.
+    package init<Wrapped>(optionalPositional name: String, _ type: ValueType<Wrapped>, help: String)
+    where Value == Wrapped? {
+        declaration = OptionDeclaration(name, type, help: help, environment: .none, isPositional: true)
+        value = { texts in .some(texts.last.flatMap(type.read)) }
+    }
+
+    /// Creates a positional argument that takes all words from here on. It must be the last of its command.
+    package init<Element>(
+        repeatedPositional name: String, _ type: ValueType<Element>, atLeast minimum: Int = 0, help: String
+    ) where Value == [Element] {
+        declaration = OptionDeclaration(
+            name, type, help: help, environment: .none, isPositional: true, isRepeated: true, isRequired: minimum > 0)
+        value = { texts in texts.compactMap(type.read) }
+    }
 }
 
 /// The environment variable that can give an option.
@@ -85,15 +112,17 @@ package protocol DeclaredOption: Sendable {
 
 /// An option as the parser and the help see it.
 package struct OptionDeclaration: Sendable {
-    /// The name without the dashes.
+    /// The name without the dashes, or that of a positional argument in capitals, such as `SITE`.
     package let name: String
     /// The purpose of the option in a few words, without the default and the variable.
     package let help: String
     /// The variable's name, or nil.
     package let environment: String?
+    /// Whether it is identified by its position.
+    let isPositional: Bool
     /// Whether it is a switch, which takes no value.
     package let isFlag: Bool
-    /// Whether it may be given several times. Of any other option the last value counts.
+    /// Whether it may be given several times, or takes all arguments from its position on. Of any other option the last value counts.
     package let isRepeated: Bool
     /// Whether its absence is an error.
     package let isRequired: Bool
@@ -107,7 +136,8 @@ package struct OptionDeclaration: Sendable {
 
     init<Value>(
         _ name: String, _ type: ValueType<Value>, help: String, environment: EnvironmentName,
-        isFlag: Bool = false, isRepeated: Bool = false, isRequired: Bool = false, defaultText: String? = nil
+        isPositional: Bool = false, isFlag: Bool = false, isRepeated: Bool = false, isRequired: Bool = false,
+        defaultText: String? = nil
     ) {
         precondition(
             !name.isEmpty && !name.hasPrefix("-") && !name.contains("=") && name != "help",
@@ -115,6 +145,7 @@ package struct OptionDeclaration: Sendable {
         self.name = name
         self.help = help
         self.environment = environment.resolved(for: name)
+        self.isPositional = isPositional
         self.isFlag = isFlag
         self.isRepeated = isRepeated
         self.isRequired = isRequired
@@ -124,8 +155,16 @@ package struct OptionDeclaration: Sendable {
         misfit = { type.misfit($0, from: $1) }
     }
 
-    /// The title in the help: `--name`, or `--name VALUE` if the option takes a value.
-    var title: String { isFlag ? "--\(name)" : "--\(name) \(placeholder)" }
+    /// How errors name it: `--name`, or `NAME` if it is positional.
+    var label: String { isPositional ? name : "--\(name)" }
+
+    /// The title in the help: `--name`, or `--name VALUE` if the option takes a value. A positional one is in brackets if it may be
+    /// absent.
+    var title: String {
+        guard isPositional else { return isFlag ? label : "\(label) \(placeholder)" }
+        let title = isRepeated ? "\(name)…" : name
+        return isRequired ? title : "[\(title)]"
+    }
 }
 
 extension ValueType where Value == Bool {

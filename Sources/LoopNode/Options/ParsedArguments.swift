@@ -5,25 +5,16 @@ package struct ParsedArguments: Sendable {
     /// For a command that passes arguments through: the unknown options and all positional arguments in order, and everything from
     /// `--` on.
     package let rest: [String]
-    let options: [String: [String]]
-    let positionals: [String: [String]]
+    /// The texts of options and positional arguments, by their labels.
+    let texts: [String: [String]]
 
-    /// The value of an option: from the command line, else from its variable, else its default.
+    /// The value of an option or a positional argument: from the command line, else from its variable, else its default.
     ///
     /// Options of other commands have their defaults.
     package subscript<Value>(option: Option<Value>) -> Value {
-        let name = option.declaration.name
-        guard let value = option.value(options[name] ?? []) else {
-            preconditionFailure("--\(name) is required but is no option of '\(path.joined(separator: " "))'")
-        }
-        return value
-    }
-
-    /// The value of a positional argument.
-    package subscript<Value>(positional: Positional<Value>) -> Value {
-        let name = positional.declaration.name
-        guard let value = positional.value(positionals[name] ?? []) else {
-            preconditionFailure("\(name) is required but is no argument of '\(path.joined(separator: " "))'")
+        let label = option.declaration.label
+        guard let value = option.value(texts[label] ?? []) else {
+            preconditionFailure("\(label) is required but does not belong to '\(path.joined(separator: " "))'")
         }
         return value
     }

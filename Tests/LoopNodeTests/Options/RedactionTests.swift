@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func `is an error for an argument that there is not, or that does not fit`() {
-        let level = Positional(optional: "LEVEL", .choice(["low", "high"]), help: "")
+        let level = Option(optionalPositional: "LEVEL", .choice(["low", "high"]), help: "")
         let command = Command(
             "x", abstract: "",
             subcommands: [

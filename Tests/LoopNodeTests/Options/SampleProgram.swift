@@ -16,11 +16,12 @@ enum Sample {
     static let header = Option(repeated: "header", .string.named("NAME:VALUE"), help: "a header of each request")
     static let perHost = Option(
         "per-host", .int(in: 1...64), default: 8, help: "how many requests one host gets at once")
-    static let site = Positional("SITE", .string, help: "a URL or a folder", environment: "LOOP_SITE")
+    static let site = Option(
+        positional: "SITE", .string, help: "a URL or a folder", environment: .variable("LOOP_SITE"))
     static let linkcheck = OptionGroup("Link checker", [external, header, perHost])
 
-    static let journal = Positional("JOURNAL", .string, help: "the journal's file")
-    static let range = Positional(repeated: "SEQ", .int(in: 1 ... .max), help: "only these transitions")
+    static let journal = Option(positional: "JOURNAL", .string, help: "the journal's file")
+    static let range = Option(repeatedPositional: "SEQ", .int(in: 1 ... .max), help: "only these transitions")
 
     static let program = Command(
         "loop-reducer", abstract: "Run the reducer of a loop.",
@@ -44,8 +45,8 @@ enum Sample {
     static let rate = Option("rate", .number(in: 0.1...1000), default: 10, help: "updates a second, at most")
     static let token = Option(
         required: "token", .string, help: "who you are", environment: .variable("LOOP_ADMIN_TOKEN"))
-    static let event = Positional("EVENT", .string, help: "the event as JSON")
-    static let note = Positional(optional: "NOTE", .string, help: "why")
+    static let event = Option(positional: "EVENT", .string, help: "the event as JSON")
+    static let note = Option(optionalPositional: "NOTE", .string, help: "why")
 
     static let control = Command(
         "loopctl", abstract: "Watch and steer a loop.", groups: [OptionGroup("Connection", [reducer])],

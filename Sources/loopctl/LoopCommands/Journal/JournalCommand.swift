@@ -6,11 +6,11 @@ import LoopPostgres
 
 /// `loopctl journal` prepares databases for journals, and moves journals between files and databases.
 enum JournalCommand {
-    static let database = Positional(
-        "URL", .string, help: "the database, such as postgres://user@host/database", environment: nil)
+    static let database = Option(
+        positional: "URL", .string, help: "the database, such as postgres://user@host/database")
 
-    static let from = Positional("FROM", .string, help: "the file or the URL where the journal is", environment: nil)
-    static let to = Positional("TO", .string, help: "the URL or the file where it goes", environment: nil)
+    static let from = Option(positional: "FROM", .string, help: "the file or the URL where the journal is")
+    static let to = Option(positional: "TO", .string, help: "the URL or the file where it goes")
     static let loop = Option(
         optional: "loop", .string.named("NAME"), help: "whose journal of a database it is, where there are several",
         environment: .none)

@@ -4,8 +4,8 @@ import LoopNode
 
 /// `loopctl new` makes a package with a loop that builds and passes its tests. A user then changes it.
 enum NewCommand {
-    static let name = Positional(
-        "NAME", .packageName, help: "the name of the folder, the module and the definition, such as Orders")
+    static let name = Option(
+        positional: "NAME", .packageName, help: "the name of the folder, the module and the definition, such as Orders")
     static let loop = Option(
         required: "loop", .string.named("PATH-OR-URL"),
         help: "the package Loop: a folder, or a repository such as https://example.org/loop.git", environment: .none)

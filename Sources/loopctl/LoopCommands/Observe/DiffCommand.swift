@@ -5,9 +5,9 @@ import LoopWire
 
 /// `loopctl diff` shows how two states of a loop differ.
 enum DiffCommand {
-    static let old = Positional("SEQ", JournalOptions.seq, help: "the seq of the first state")
-    static let new = Positional(
-        optional: "SEQ2", JournalOptions.seq, help: "the seq of the second state; without it the newest")
+    static let old = Option(positional: "SEQ", JournalOptions.seq, help: "the seq of the first state")
+    static let new = Option(
+        optionalPositional: "SEQ2", JournalOptions.seq, help: "the seq of the second state; without it the newest")
 
     static let subcommand = Subcommand(
         asking: Command(

@@ -4,7 +4,7 @@ import LoopWire
 
 /// `loopctl effects` lists the effects that the state asks for, says what each of them waits for, and retries a parked one.
 enum EffectsCommand {
-    static let parked = Positional("ID", .string, help: "the effect as the list names it, such as 0.17.2")
+    static let parked = Option(positional: "ID", .string, help: "the effect as the list names it, such as 0.17.2")
     static let feedback = Option(optional: "feedback", .string.named("NAME"), help: "only effects of this feedback")
     static let state = Option(
         optional: "state", .choice(ListedEffect.State.allCases.map(\.rawValue)), help: "only effects in this state")

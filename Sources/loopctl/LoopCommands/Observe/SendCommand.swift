@@ -7,8 +7,8 @@ import LoopWire
 
 /// `loopctl send` sends one event, and prints the seq at which it was applied.
 enum SendCommand {
-    static let event = Positional(
-        optional: "EVENT", .string,
+    static let event = Option(
+        optionalPositional: "EVENT", .string,
         help: #"the event as JSON, such as '{"add":{"_0":3}}', or - to read standard input"#)
     static let timeout = Option(
         "timeout", .duration(in: .milliseconds(10) ... .seconds(3600)), default: .seconds(10),

@@ -5,7 +5,7 @@ import LoopWire
 
 /// `loopctl who` says where an event came from.
 enum WhoCommand {
-    static let seq = Positional("SEQ", JournalOptions.seq, help: "the seq of the event")
+    static let seq = Option(positional: "SEQ", JournalOptions.seq, help: "the seq of the event")
 
     static let subcommand = Subcommand(
         asking: Command(

@@ -12,8 +12,8 @@ enum WhyCommand {
         case part([String])
     }
 
-    static let subject = Positional(
-        "EFFECT|PATH", .subject,
+    static let subject = Option(
+        positional: "EFFECT|PATH", .subject,
         help: "an effect, such as 0.17.2, or a part of the state, such as orders.o-17.status")
     static let section = Option(
         optional: "section", .string.named("NAME"), help: "the section of the definition in which the path begins",

@@ -7,9 +7,9 @@ import LoopWire
 
 /// `loopctl doctor` examines what a reducer depends on, before it starts or after it has failed.
 enum DoctorCommand {
-    static let journal = Positional(
-        optional: "JOURNAL", .string,
-        help: "the URL of a database, or a file; without it the reducers are asked", environment: nil)
+    static let journal = Option(
+        optionalPositional: "JOURNAL", .string,
+        help: "the URL of a database, or a file; without it the reducers are asked")
     static let json = Option(flag: "json", help: "print a JSON document for each finding", environment: .none)
 
     static let subcommand = Subcommand(

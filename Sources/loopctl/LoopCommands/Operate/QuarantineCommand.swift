@@ -4,8 +4,8 @@ import LoopWire
 
 /// `loopctl quarantine` lists the quarantined events, and decides about one.
 enum QuarantineCommand {
-    static let event = Positional(
-        "ID", .int(in: 1 ... .max), help: "the number of the event, as the list shows it")
+    static let event = Option(
+        positional: "ID", .int(in: 1 ... .max), help: "the number of the event, as the list shows it")
 
     static let subcommand = Subcommand(
         asking: Command(

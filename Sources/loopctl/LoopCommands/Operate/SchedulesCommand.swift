@@ -5,7 +5,7 @@ import LoopWire
 
 /// `loopctl schedules` lists the schedules with their next runs, and pauses, resumes or runs one.
 enum SchedulesCommand {
-    static let schedule = Positional("NAME", .string, help: "the schedule as the list names it")
+    static let schedule = Option(positional: "NAME", .string, help: "the schedule as the list names it")
 
     static let subcommand = Subcommand(
         asking: Command(

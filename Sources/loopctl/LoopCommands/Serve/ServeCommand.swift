@@ -4,8 +4,8 @@ import LoopNode
 
 /// `loopctl serve` serves a folder as a web site, until it is stopped.
 enum ServeCommand {
-    static let folder = Positional(
-        "FOLDER", .string, help: "what the site's root stands for", environment: "LOOP_FOLDER")
+    static let folder = Option(
+        positional: "FOLDER", .string, help: "what the site's root stands for", environment: .variable("LOOP_FOLDER"))
     static let bind = Option(
         "bind", .hostAndPort, default: HostAndPort(host: "127.0.0.1", port: 8080),
         help: "where to listen; port 0 for any free one", environment: .variable("LOOP_SERVE_BIND"))

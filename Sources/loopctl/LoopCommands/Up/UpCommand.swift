@@ -53,9 +53,10 @@ enum UpCommand {
     )
     static let workerProgram = Option(
         optional: "worker-exe", .string.named("PATH"), help: "the workers' program; else loop-effect next to loopctl")
-    static let loop = Positional("LOOP", .string, help: "the loop's name, such as linkcheck")
-    static let rest = Positional(
-        repeated: "ARGUMENT", .string, help: "the loop's own options and arguments: see loop-reducer LOOP --help")
+    static let loop = Option(positional: "LOOP", .string, help: "the loop's name, such as linkcheck")
+    static let rest = Option(
+        repeatedPositional: "ARGUMENT", .string,
+        help: "the loop's own options and arguments: see loop-reducer LOOP --help")
 
     static let groups = [
         OptionGroup(
