@@ -39,7 +39,7 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
     private let checksPurity: Bool
     private let nodes = Locked(Nodes())
     /// The error of a node that was neither killed nor stopped.
-    let failure = Fact<any Error>()
+    let failure = AwaitedValue<any Error>()
     /// The newest state that was confirmed to the cluster's own handle.
     let confirmed = Locked(StateID.none)
     /// The cluster's own handle.
@@ -111,7 +111,7 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
     /// - Parameter next: the definition that it runs from now on, or nil for the cluster's.
     /// - Throws: ``LocalClusterError/reducerRuns``, or why it cannot start.
     public nonisolated(nonsending) func startReducer(_ next: Definition? = nil) async throws {
-        let listens = Fact<Result<Void, any Error>>()
+        let listens = AwaitedValue<Result<Void, any Error>>()
         var configuration = ReducerNodeConfiguration(
             bind: try BindAddress(address), journal: journal, context: context, log: log)
         configuration.machine.silenceLimit = silenceLimit
@@ -133,7 +133,7 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
             return true
         }
         guard isFree else { throw LocalClusterError.reducerRuns }
-        guard let result = await listens.wait() else { throw CancellationError() }
+        guard let result = await listens.getUnlessCancelled() else { throw CancellationError() }
         try result.get()
         // After this the reducer has taken a turn, and the epoch's first records are in the journal. The test's own limits start
         // only now.
@@ -342,7 +342,7 @@ extension LocalCluster {
                 throw LocalClusterError.tooLate(waitingFor: what, limit: limit, last: last())
             }
             group.addTask {
-                guard let error = await failure.wait() else { throw CancellationError() }
+                guard let error = await failure.getUnlessCancelled() else { throw CancellationError() }
                 throw LocalClusterError.nodeFailed("\(error)")
             }
             defer { group.cancelAll() }
