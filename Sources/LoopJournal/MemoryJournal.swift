@@ -107,7 +107,7 @@ package struct MemoryJournal: Journal, Sendable {
         return JournalReceipt(through: position)
     }
 
-    /// Does nothing, because no record waits to be written.
+    /// Does nothing, because there is no file.
     package mutating func flush() {}
 
     /// A page of the kept records after a position, in order. Empty at the end.

@@ -21,7 +21,7 @@ extension SQLiteJournal {
         }
     }
 
-    /// Lists a written snapshot, after the records that it covers were written. All but the newest 3 are removed. Of a trimmed
+    /// Lists a written snapshot. All but the newest 3 are removed. Of a trimmed
     /// journal the oldest stays too, because the remaining records continue it.
     /// - Parameter snapshot: the result of ``snapshotWriter``.
     /// - Throws: `JournalError` of kind `.misuse` if the snapshot's position is not one of the journal, or if the journal was
@@ -30,8 +30,7 @@ extension SQLiteJournal {
         let operation = "add the snapshot of seq \(snapshot.seq)"
         let file = try writable(operation)
         try check(snapshot, operation)
-        // The records that the snapshot covers must be written first.
-        try flush()
+        try checkNames(operation)
         let (forgotten, replaced) = try obsolete(by: snapshot)
         try writing(operation) { () throws(SQLiteError) in
             try file.add(snapshot, forgetting: forgotten, reader.tail)

@@ -10,7 +10,7 @@ extension SQLiteJournal {
     package func trim(before seq: Seq) throws(JournalError) -> Seq {
         let operation = "trim the records before seq \(seq)"
         let file = try writable(operation)
-        try flush()
+        try checkNames(operation)
         let found = try reader.cut(before: seq, snapshots: snapshots(), isIntact: isIntact, in: file)
         if let (snapshot, end) = found {
             let obsolete = try file.snapshots().filter { $0.position < snapshot.position }

@@ -48,15 +48,8 @@ package final class SQLiteJournal: RowJournal {
     /// The superseded snapshots whose files may be removed. The thread that writes snapshots uses it too.
     let unlisted = Locked([SnapshotEntry]())
 
-    /// Encoded records that are not in a row yet.
-    private var pending: [UInt8] = []
-    private var pendingCount: UInt64 = 0
-    private var lastSeq: UInt64
     /// The error after which no append can be trusted any more.
     private var failure: JournalError?
-
-    /// With durability `none`, how many bytes wait at most before they are written.
-    static let pendingBytesMax = 256 << 10
 
     /// - Parameters:
     ///   - reader: the reader of the file's rows.
@@ -73,7 +66,6 @@ package final class SQLiteJournal: RowJournal {
         self.checkpointPages = checkpointPages
         openReport = report
         self.startRefusal = startRefusal
-        lastSeq = reader.tail.seq
         if let durability, durability != .fsync { logWriteOut = LogWriteOut(JournalPaths(path).log) }
     }
 
@@ -83,8 +75,8 @@ package final class SQLiteJournal: RowJournal {
     /// The size of the write-ahead log in bytes while a reader keeps it from starting over, or nil while none does.
     package var heldLogBytes: Int? { isLogHeld ? file.flatMap { try? $0.logBytes } : nil }
 
-    /// The position of the newest record, even if the record is not written yet, or 0 before the first.
-    package var position: UInt64 { reader.tail.position + pendingCount }
+    /// The position of the newest record, or 0 before the first.
+    package var position: UInt64 { reader.tail.position }
 
     // MARK: Appending
 
@@ -94,7 +86,7 @@ package final class SQLiteJournal: RowJournal {
         try append(RecordLog(records), through: position)
     }
 
-    /// Appends the records of a turn as one row. With durability `none`, they become a part of a later row.
+    /// Appends the records of a turn as one row.
     /// - Parameters:
     ///   - records: the records, in order; may be empty. Their events continue the journal's seqs without a gap.
     ///   - position: the position of the last of them.
@@ -104,32 +96,44 @@ package final class SQLiteJournal: RowJournal {
     ///   reading. Another kind if writing or syncing fails. After an error in writing nothing more can be appended.
     package func append(_ records: RecordLog, through position: UInt64) throws(JournalError) -> JournalReceipt {
         let operation = "append the records through \(position)"
-        _ = try writable(operation)
+        let file = try writable(operation)
         guard self.position + UInt64(records.count) == position else {
             throw .misuse(operation, "they end at \(self.position + UInt64(records.count))")
         }
         guard !records.isEmpty else { return JournalReceipt(through: position) }
+        let lastSeq: UInt64
         do throws(JournalError) {
-            lastSeq = try records.newestSeq(after: lastSeq, operation)
+            lastSeq = try records.newestSeq(after: reader.tail.seq, operation)
         } catch {
             throw poisoned(error)
         }
-        pending += records.bytes
-        pendingCount += UInt64(records.count)
+        // The check comes before the row, because afterwards a log that was cut may be as long as before.
+        try checkNames(operation)
+        let row = BatchRow(
+            after: reader.tail, count: UInt64(records.count), lastSeq: lastSeq, records: records.bytes.span)
         let isSynced = durability != .fsync && records.outlivesPower
-        if durability != .none || isSynced || pending.count >= Self.pendingBytesMax {
-            try write(operation, isSynced: isSynced)
+        do throws(SQLiteError) {
+            if isSynced { try file.setSynchronous(.fsync) }
+            try file.insert(row, records.bytes.span)
+            if isSynced { try file.setSynchronous(durability) }
+        } catch {
+            throw poisoned(.sqlite(operation, error))
         }
+        try checkNames(operation)
+        reader.tail = row.link
+        endNote?.write(row.link.position)
+        logWriteOut?.log(hasPages: file.database.logPages)
+        if file.database.logPages >= checkpointPages { bringLogIntoFile(file) }
         return JournalReceipt(through: position)
     }
 
-    /// Writes the records that durability `none` has kept in memory. It does not sync them.
-    /// - Throws: `JournalError` if writing fails or has failed before, or if the journal was closed or opened for
-    ///   reading.
+    /// Checks the names of the files as ``prove()`` does, and brings the log into the file if a reader was in the way before.
+    /// - Throws: `JournalError` of kind `.moved` if a file or its folder was removed, renamed or replaced. Another kind if the
+    ///   journal was closed or opened for reading, or if writing has failed before.
     package func flush() throws(JournalError) {
-        let file = try writable("write what was acknowledged")
-        try write("write what was acknowledged")
-        try checkNames("write what was acknowledged")
+        let operation = "bring its log into the file"
+        let file = try writable(operation)
+        try checkNames(operation)
         if isLogHeld { bringLogIntoFile(file) }
     }
 
@@ -141,42 +145,12 @@ package final class SQLiteJournal: RowJournal {
     }
 
     /// Refuses all appends once a file has lost its name, because the next start would not find it.
-    private func checkNames(_ operation: String) throws(JournalError) {
+    func checkNames(_ operation: String) throws(JournalError) {
         do throws(JournalError) {
             try names.check(operation)
         } catch {
             throw poisoned(error)
         }
-    }
-
-    /// Writes what is pending for readers, unless writing has failed before.
-    func settle() throws(JournalError) {
-        if failure == nil { try write("write what was acknowledged") }
-    }
-
-    /// Writes what is pending as a row.
-    /// - Parameter isSynced: whether the row must survive a loss of power, even if other rows need not.
-    private func write(_ operation: String, isSynced: Bool = false) throws(JournalError) {
-        guard pendingCount > 0 else { return }
-        let file = try writable(operation)
-        // The check comes before the row, because afterwards a log that was cut may be as long as before.
-        try checkNames(operation)
-        let row = BatchRow(after: reader.tail, count: pendingCount, lastSeq: lastSeq, records: pending.span)
-        do throws(SQLiteError) {
-            if isSynced { try file.setSynchronous(.fsync) }
-            try file.insert(row, pending.span)
-            if isSynced { try file.setSynchronous(durability) }
-        } catch {
-            throw poisoned(.sqlite(operation, error))
-        }
-        try checkNames(operation)
-        reader.tail = row.link
-        endNote?.write(row.link.position)
-        pendingCount = 0
-        // A rare large batch does not keep its memory forever.
-        pending.removeAll(keepingCapacity: pending.capacity <= 4 << 20)
-        logWriteOut?.log(hasPages: file.database.logPages)
-        if file.database.logPages >= checkpointPages { bringLogIntoFile(file) }
     }
 
     /// Moves the log into the file. What was acknowledged is in the log, so an error here takes nothing back. But nothing more is
@@ -195,24 +169,19 @@ package final class SQLiteJournal: RowJournal {
     // MARK: Reading
 
     /// The seq of the oldest event in the journal, or nil if it has none.
-    /// - Throws: `JournalError` if reading fails, if waiting records cannot be written, or if the journal was
-    ///   closed.
+    /// - Throws: `JournalError` if reading fails, or if the journal was closed.
     package func firstSeq() throws(JournalError) -> Seq? {
         let file = try readable("be read")
-        if !isReadOnly { try settle() }
         return try file.number(
             "SELECT first_seq FROM batches WHERE last_seq >= first_seq ORDER BY first_position LIMIT 1"
         ).map { Seq(UInt64(bitPattern: $0)) }
     }
 
-    /// Finds what the writing process has appended since the last call, or writes what waits.
+    /// Finds what the writing process has appended since the last call.
     /// - Returns: false if the name leads to another file.
     @discardableResult package func refresh() throws(JournalError) -> Bool {
         let file = try readable("be read")
-        guard isReadOnly else {
-            try settle()
-            return true
-        }
+        guard isReadOnly else { return true }
         reader.base = try file.base()
         reader.tail = try file.tail(after: reader.base)
         if try file.meta("ended") == 1 { hasEnded = true }
@@ -226,13 +195,12 @@ package final class SQLiteJournal: RowJournal {
     package func markEnded() throws(JournalError) {
         let operation = "note that the loop has ended"
         let file = try writable(operation)
-        try write(operation)
         try checkNames(operation)
         try writing(operation) { () throws(SQLiteError) in try file.set("ended", 1) }
         hasEnded = true
     }
 
-    /// Writes what waits, removes the write-ahead log if all went well, and releases the files and the lock. A second call does
+    /// Removes the write-ahead log if all went well, and releases the files and the lock. A second call does
     /// nothing. Every other call fails afterwards.
     package func close() {
         guard let file else { return }
@@ -289,9 +257,6 @@ package final class SQLiteJournal: RowJournal {
     /// only a new opening brings both together.
     func poisoned(_ error: JournalError) -> JournalError {
         if failure == nil { failure = error }
-        pending = []
-        pendingCount = 0
-        lastSeq = reader.tail.seq
         return error
     }
 }

@@ -182,7 +182,7 @@ package final class PostgresJournal: RowJournal {
     /// The lease, which other processes watch, or nil if the journal only reads.
     package var lease: JournalLease? { isReadOnly ? nil : held.heldLease }
 
-    /// Does nothing, because no record waits to be written.
+    /// Does nothing, because each append proves that the journal is there.
     package func flush() throws(JournalError) {}
 
     // MARK: Reading

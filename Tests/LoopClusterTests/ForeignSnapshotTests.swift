@@ -18,7 +18,7 @@ import Testing
         defer { for ending in ["", "-wal", "-shm", "-lock"] { unlink(path + ending) } }
         defer { try? FileManager.default.removeItem(atPath: path + ".snapshots") }
         let journal = try SQLiteJournal.open(
-            path, loop: Lamps.name, durability: .none, newHistory: ReducerBench.history)
+            path, loop: Lamps.name, durability: .os, newHistory: ReducerBench.history)
         defer { journal.close() }
         _ = try journal.append(bench.records, through: UInt64(bench.records.count))
         let listed = UInt64(Int(core.position) + distance)

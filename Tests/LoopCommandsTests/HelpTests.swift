@@ -72,50 +72,50 @@ import Testing
                 ended by a second signal.
 
                 Arguments:
-                  LOOP                        the loop's name, such as linkcheck
-                  [ARGUMENT…]                 the loop's own options and arguments: see loop-reducer LOOP --help
+                  LOOP                   the loop's name, such as linkcheck
+                  [ARGUMENT…]            the loop's own options and arguments: see loop-reducer LOOP --help
 
                 Processes:
-                  --workers N                 how many worker processes are started [default: 4, env: LOOP_WORKERS]
-                  --capacity N                how many effects each worker holds at once [env: LOOP_CAPACITY]
-                  --serve PATH                serve a folder, or the folder of a page, on loopback for as long as
-                                              the loop runs, at the same port each time; its URL becomes the loop's
-                                              first argument [env: LOOP_SERVE]
-                  --quiet                     show no progress, and what the processes say only when they fail
-                                              [env: LOOP_QUIET]
-                  --log text|json             how the processes write their logs: text for people, or JSON lines
-                                              [env: LOOP_LOG]
+                  --workers N            how many worker processes are started [default: 4, env: LOOP_WORKERS]
+                  --capacity N           how many effects each worker holds at once [env: LOOP_CAPACITY]
+                  --serve PATH           serve a folder, or the folder of a page, on loopback for as long as the
+                                         loop runs, at the same port each time; its URL becomes the loop's first
+                                         argument [env: LOOP_SERVE]
+                  --quiet                show no progress, and what the processes say only when they fail
+                                         [env: LOOP_QUIET]
+                  --log text|json        how the processes write their logs: text for people, or JSON lines
+                                         [env: LOOP_LOG]
                   --log-level debug|info|notice|warning|error
-                                              leave out of the logs what matters less than this; without it notice
-                                              [env: LOOP_LOG_LEVEL]
-                  --exit-zero                 end with 0 when the loop's verdict is bad, too: for people, who read
-                                              the outcome
-                  --reducer-exe PATH          the reducer's program; else loop-reducer next to loopctl
-                                              [env: LOOP_REDUCER_EXE]
-                  --worker-exe PATH           the workers' program; else loop-effect next to loopctl
-                                              [env: LOOP_WORKER_EXE]
+                                         leave out of the logs what matters less than this; without it notice
+                                         [env: LOOP_LOG_LEVEL]
+                  --exit-zero            end with 0 when the loop's verdict is bad, too: for people, who read the
+                                         outcome
+                  --reducer-exe PATH     the reducer's program; else loop-reducer next to loopctl
+                                         [env: LOOP_REDUCER_EXE]
+                  --worker-exe PATH      the workers' program; else loop-effect next to loopctl
+                                         [env: LOOP_WORKER_EXE]
 
                 Reducer:
-                  --bind ENDPOINT             where peers find the reducer; without it tcp://127.0.0.1:7710 where
-                                              that is free, else any free ports [env: LOOP_BIND]
-                  --keys DIR                  admit only owners of the keys in DIR/allowed; the reducer's and the
-                                              workers' are made where they are missing [env: LOOP_KEYS]
-                  --insecure                  allow an address that other machines can reach without --keys:
-                                              everyone may take part [env: LOOP_INSECURE]
-                  --silence-limit TIME        how long a worker may be silent before its effects run elsewhere
-                                              [env: LOOP_SILENCE_LIMIT]
-                  --journal FILE              where the reducer keeps the loop, so that the same command goes on
-                                              with it, or memory to keep nothing; without it LOOP.journal in the
-                                              working directory [env: LOOP_JOURNAL]
-                  --durability fsync|os|none  what must have happened to a record before it is acknowledged; without
-                                              it fsync [env: LOOP_DURABILITY]
-                  --wait                      wait for a journal that another reducer holds [env: LOOP_WAIT]
-                  --json FILE                 write the loop's outcome as JSON to this file, or - to write it to
-                                              standard output and the text to standard error [env: LOOP_JSON]
+                  --bind ENDPOINT        where peers find the reducer; without it tcp://127.0.0.1:7710 where that is
+                                         free, else any free ports [env: LOOP_BIND]
+                  --keys DIR             admit only owners of the keys in DIR/allowed; the reducer's and the
+                                         workers' are made where they are missing [env: LOOP_KEYS]
+                  --insecure             allow an address that other machines can reach without --keys: everyone may
+                                         take part [env: LOOP_INSECURE]
+                  --silence-limit TIME   how long a worker may be silent before its effects run elsewhere
+                                         [env: LOOP_SILENCE_LIMIT]
+                  --journal FILE         where the reducer keeps the loop, so that the same command goes on with it,
+                                         or memory to keep nothing; without it LOOP.journal in the working directory
+                                         [env: LOOP_JOURNAL]
+                  --durability fsync|os  what must have happened to a record before it is acknowledged; without it
+                                         fsync [env: LOOP_DURABILITY]
+                  --wait                 wait for a journal that another reducer holds [env: LOOP_WAIT]
+                  --json FILE            write the loop's outcome as JSON to this file, or - to write it to standard
+                                         output and the text to standard error [env: LOOP_JSON]
 
                 General:
-                  -h, --help                  show this text
-                  --version                   show the version
+                  -h, --help             show this text
+                  --version              show the version
                 """)
     }
 

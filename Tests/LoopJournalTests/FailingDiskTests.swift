@@ -150,33 +150,13 @@ import Testing
         return try Examples.open(copy + "/test.journal")
     }
 
-    @Test(arguments: [Durability.fsync, .os])
+    @Test(arguments: Durability.allCases)
     func `is that the records outlive the process`(durability: Durability) throws {
         var appender = Appender(try Examples.open(folder.journal, durability))
         for size in [1, 5, 2] {
             try appender.append(events: size, others: 1)
             #expect(try killed().all() == appender.records)
         }
-    }
-
-    @Test func `is with none that they are written when told to, when 256 KiB wait, and at the end`() throws {
-        var appender = Appender(try Examples.open(folder.journal, .none))
-        try appender.append(events: 3)
-        #expect(try killed().all() == [])
-        try appender.append(events: 3)
-        try appender.journal.flush()
-        #expect(try killed().all() == appender.records)
-        try appender.append(events: 2, bytes: 1000)
-        #expect(try killed().all() == Array(appender.records[..<6]))
-        // A reader sees them all the same.
-        #expect(appender.journal.position == 8)
-        #expect(try appender.journal.all() == appender.records)
-        for _ in 0..<300 { try appender.append(events: 1, bytes: 1000) }
-        let kept = try killed().all()
-        #expect(appender.records.starts(with: kept))
-        #expect(kept.count > 8 + 200 && kept.count < appender.records.count)
-        appender.journal.close()
-        #expect(try Examples.open(folder.journal).all() == appender.records)
     }
 }
 

@@ -43,6 +43,40 @@ import Testing
         #expect(try Examples.open(folder.journal).all() == appender.records)
     }
 
+    /// An earlier version had a durability `none`, which is 3 in the journal and in the note of its end.
+    @Test(arguments: Durability.allCases, [true, false])
+    func `is opened after an earlier version wrote it with none`(durability: Durability, wasClosed: Bool) throws {
+        var appender = Appender(try Examples.open(folder.journal, .os))
+        try appender.append(events: 5)
+        if wasClosed { appender.journal.close() } else { appender.journal.abandon() }
+        try Database(folder.journal, .write).execute("UPDATE meta SET value = 3 WHERE name = 'durability'")
+        try noteNone()
+        let look = try SQLiteJournal.read(folder.journal)
+        #expect(look.startRefusal == nil)
+        look.close()
+        appender.journal = try Examples.open(folder.journal, durability)
+        #expect(appender.journal.openReport == [])
+        try appender.append(events: 3)
+        #expect(try appender.journal.all() == appender.records)
+
+        // The note proves what a lost log had.
+        appender.journal.abandon()
+        try noteNone()
+        for name in ["test.journal-wal", "test.journal-shm"] { try folder.remove(name) }
+        let error = #expect(throws: JournalError.self) { try Examples.open(folder.journal) }
+        #expect(error?.kind == .corrupt)
+        #expect(error?.reason.contains("test.journal-end") == true)
+    }
+
+    private func noteNone() throws {
+        var note = try folder.bytes("test.journal-end")
+        note[20] = 3
+        var sum = Checksum()
+        sum.add(note.span.extracting(..<57))
+        note.replaceSubrange(57..., with: (0..<4).map { UInt8(truncatingIfNeeded: sum.value >> (8 * $0)) })
+        try folder.write(note, to: "test.journal-end")
+    }
+
     @Test func `remembers that its loop has ended`() throws {
         let journal = try Examples.open(folder.journal)
         try journal.markEnded()

@@ -55,8 +55,9 @@ package protocol Journal {
     /// How many bytes wait to be moved into the journal's file until a reader has ended, or nil if no reader is in the way.
     var heldLogBytes: Int? { get }
 
-    /// Writes what was acknowledged before it was written, if the journal may do so.
-    /// - Throws: `JournalError` if the records cannot be written.
+    /// Does what is left to do between turns: a journal in a file checks that it was not moved, and shortens the work that a
+    /// reader has kept it from.
+    /// - Throws: `JournalError` if nothing more can be written.
     mutating func flush() throws(JournalError)
 
     /// A page of the records after a position, in order; empty at the end.
@@ -284,8 +285,6 @@ public enum Durability: String, CaseIterable, Sendable {
     case fsync
     /// The records survive the end of the process, and reach the disk when the system writes them.
     case os
-    /// The records are written in the background. The newest are lost with the process.
-    case none
 }
 
 /// The proof that every record up to a position is in the journal.

@@ -90,12 +90,15 @@ extension Durability {
         switch self {
         case .fsync: 1
         case .os: 2
-        case .none: 3
         }
     }
 
+    /// The durability that a journal or its note names. What an earlier version has written with 3 was written as with ``os``.
     init?(number: Int64) {
-        guard let found = Self.allCases.first(where: { $0.number == number }) else { return nil }
-        self = found
+        switch number {
+        case 1: self = .fsync
+        case 2, 3: self = .os
+        default: return nil
+        }
     }
 }

@@ -40,7 +40,7 @@ public enum ReducerProgram {
             + " database, such as postgres://user@host/db, where the program has LoopPostgres")
     static let durability = Option(
         "durability", .choice, default: Durability.fsync,
-        help: "what an acknowledged event survives: a loss of power, the end of the process, or nothing")
+        help: "what an acknowledged event survives: a loss of power, or only the end of the process")
     static let wait = Option(flag: "wait", help: "wait while another reducer has the journal")
     static let standby = Option(
         flag: "standby",

@@ -18,7 +18,6 @@ final class ReducerService<Definition: LoopDefinition> {
     private let meter: ReducerMeter?
     private let tracer: Tracer?
     var log: NodeLog
-    private let durability: Durability
     private let killSwitch: KillSwitch?
     private let post: @Sendable (ReducerMail) -> Void
     private var flushedAt: MonotonicTime
@@ -47,7 +46,6 @@ final class ReducerService<Definition: LoopDefinition> {
     /// An operator's request to let another reducer lead, if there is one.
     private(set) var stepDownRequest: JournalRequest?
 
-    /// How long records may wait to be written if they may wait at all.
     private static var flushInterval: Duration { .milliseconds(200) }
 
     /// Recovers the machine from the journal, and begins an epoch.
@@ -137,7 +135,6 @@ final class ReducerService<Definition: LoopDefinition> {
         self.log = log
         let post: @Sendable (ReducerMail) -> Void = { [mailbox = host.mailbox] in mailbox.post($0) }
         self.post = post
-        durability = configuration.durability
         killSwitch = configuration.killSwitch
         flushedAt = now.monotonic
         snapshots = SnapshotKeeper(
@@ -232,7 +229,7 @@ final class ReducerService<Definition: LoopDefinition> {
             now = SystemClock.now
             intake.passTime(to: now)
         }
-        var end = TurnEnd(deadline: ready.deadline, outcome: ready.outcome, historyLost: ready.historyLost)
+        let end = TurnEnd(deadline: ready.deadline, outcome: ready.outcome, historyLost: ready.historyLost)
         let takesSnapshot = snapshots.isDue(at: ready.position)
         let isBarrier = ready.isBarrier || takesSnapshot || !hasBegun
         try killSwitch?.check()
@@ -252,7 +249,7 @@ final class ReducerService<Definition: LoopDefinition> {
         if isBarrier { try settle(&sockets) }
         hasBegun = true
         if takesSnapshot { snapshots.write(machine.journaled, log) }
-        try flushIfDue(at: now.monotonic, &end)
+        try flushIfDue(at: now.monotonic)
         log.tellLeftOut(at: now.monotonic)
         return end
     }
@@ -322,15 +319,11 @@ final class ReducerService<Definition: LoopDefinition> {
         return mail
     }
 
-    /// Flushes the journal at intervals. With durability `none` this writes what was acknowledged, and an idle journal notices
-    /// that its file was moved.
-    private func flushIfDue(at now: MonotonicTime, _ end: inout TurnEnd) throws {
-        if waiting.isEmpty, now - flushedAt >= Self.flushInterval {
-            try journal.flush()
-            flushedAt = now
-        }
-        guard durability == .none else { return }
-        end.deadline = min(end.deadline, flushedAt + Self.flushInterval)
+    /// Flushes the journal at intervals, as long as there are turns.
+    private func flushIfDue(at now: MonotonicTime) throws {
+        guard waiting.isEmpty, now - flushedAt >= Self.flushInterval else { return }
+        try journal.flush()
+        flushedAt = now
     }
 
     /// Runs a job on its own thread, because jobs are few and long.

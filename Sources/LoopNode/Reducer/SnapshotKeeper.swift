@@ -17,8 +17,8 @@ struct SnapshotKeeper {
     private let every: UInt64
     private let writer: Writer?
     private let post: @Sendable (ReducerMail) -> Void
-    /// Distinguishes its snapshots from those that were begun before the journal failed and was opened again. With durability
-    /// `none` such a journal has dropped acknowledged records, and a snapshot that contains them does not fit it.
+    /// Distinguishes its snapshots from those that were begun before the journal failed and was opened again. The opening has
+    /// removed their files, and a database may have lost records that they contain.
     let opening: UInt64
     /// The position of the newest snapshot, including one that is being written.
     private(set) var position: UInt64

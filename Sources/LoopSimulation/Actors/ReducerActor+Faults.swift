@@ -67,7 +67,7 @@ extension ReducerActor {
         case .administration: return try administer(&dice)
         case .earlierSession: peer.sockets[here].subscriber.hearsEarlierSession = true
         case .quietLoss:
-            guard plan.keeping == .os || plan.keeping == .none else { return false }
+            guard plan.keeping == .os else { return false }
             world.storage.awaitedLoss = AwaitedLoss(
                 of: dice.fraction() < 0.5 ? .event : .attemptEnd, endsAgain: dice.fraction() < 0.5)
         case .forgetfulClaim:
@@ -342,7 +342,7 @@ extension ReducerActor {
         try letGoOfMachine()
         say("the reducer's process ends")
         if !hasNothingUnderWay { try tear(records, at: length) }
-        if plan.keeping == .none || losesPower { try loseTail(behind: position) }
+        if losesPower { try loseTail(behind: position) }
         process.endLife()
         for peer in world.roster.present where peer.role != .local { loseBuffers(of: peer) }
         if process.trap.isArmed, now > plan.buildReplacedAt {

@@ -201,12 +201,8 @@ struct ReducerActor<Work: Workload>: WorldActor {
         world.tally.historiesBegun += 1
     }
 
-    /// The work after a durable turn: background writes, snapshots, operators' requests to the journal.
+    /// The work after a durable turn: snapshots, background jobs, operators' requests to the journal.
     private func keepUp(_ released: Released) {
-        if plan.keeping == .none, now - process.flushedAt >= 200_000_000 {
-            process.journal?.flush()
-            process.flushedAt = now
-        }
         for request in released.journalRequests {
             guard case .trim(let before) = request.question else { continue }
             if let term = candidate.hold.term { world.storage.database?.trim(before: before, in: term) }

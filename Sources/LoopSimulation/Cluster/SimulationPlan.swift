@@ -27,7 +27,7 @@ package struct SimulationPlan: Sendable {
     }
 
     /// The journal's guarantees.
-    package enum Keeping: String, Sendable { case memory, none, os, fsync }
+    package enum Keeping: String, Sendable { case memory, os, fsync }
 
     package var silenceLimit: Duration
     package var keeping: Keeping
@@ -125,7 +125,7 @@ package struct SimulationPlan: Sendable {
     private init(_ random: inout SeededRandom, _ scenario: Scenario, _ allowed: Faults) {
         silenceLimit = [.milliseconds(800), .milliseconds(3000)].randomElement(using: &random) ?? .seconds(1)
         keeping =
-            [.memory, .memory, .none, .os, .fsync, .fsync, .fsync, .fsync, .fsync].randomElement(using: &random)
+            [.memory, .memory, .os, .os, .fsync, .fsync, .fsync, .fsync, .fsync].randomElement(using: &random)
             ?? .fsync
         let count = Int.random(in: min(3, allowed.kinds.count)...allowed.kinds.count, using: &random)
         faults = Array(allowed.kinds.shuffled(using: &random).prefix(count))
@@ -281,6 +281,6 @@ package struct SimulationPlan: Sendable {
     }
 
     var syncMaxNanoseconds: UInt64 { UInt64(syncMax.wholeNanoseconds) }
-    var durability: Durability { Durability(rawValue: keeping.rawValue) ?? .none }
+    var durability: Durability { Durability(rawValue: keeping.rawValue) ?? .os }
     var latencyMaxNanoseconds: UInt64 { UInt64(latencyMax.wholeNanoseconds) }
 }

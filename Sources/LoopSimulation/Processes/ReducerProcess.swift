@@ -30,8 +30,6 @@ struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
     var endsAgainAt = UInt64.max
     var backgroundJobs = BackgroundJobs()
     var snapshots = SnapshotSchedule()
-    /// The time of the journal's last flush, if it does not sync by itself.
-    var flushedAt: UInt64 = 0
     /// The operators' requests for the next turn.
     var operatorRequests: [AdministrationRequest] = []
 
@@ -52,7 +50,6 @@ struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
         machine = new
         isUp = true
         beganAt = now
-        flushedAt = now
         snapshots.newestAt = position
     }
 

@@ -59,12 +59,13 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
                 (.earlierSession, 1), (.partition, 0.3), (.freeze, 0.3), (.lostCollector, 0.1), (.burst, 0.3),
             ])
         case .losses:
-            plan.keeping = dice.fraction() < 0.5 ? .os : .none
+            plan.keeping = .os
             plan.silenceLimit = .milliseconds(800)
             plan.latencyMax = min(plan.latencyMax, plan.silenceLimit / 5)
             plan.sessionRetention = .seconds(600)
             plan.setFaults([
-                (.quietLoss, 0.5), (.partition, 0.7), (.freeze, 0.2), (.crash, 0.2), (.burst, 0.2), (.kill, 0.05),
+                (.quietLoss, 0.5), (.partition, 0.7), (.freeze, 0.2), (.crash, 0.1), (.powerLoss, 0.1), (.burst, 0.2),
+                (.kill, 0.05),
             ])
         case .claims:
             plan.keeping = dice.fraction() < 0.5 ? .os : .fsync

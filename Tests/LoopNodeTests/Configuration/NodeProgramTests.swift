@@ -51,6 +51,12 @@ import Testing
         #expect(Self.refusal(["fan"], program) == "unexpected argument 'fan'; see lamp-reducer run --help")
     }
 
+    @Test func `names the durabilities that there are where one is wrong`() {
+        let program = ReducerProgram.program([RunnableLoop(Lamp())], name: "lamp-reducer", leavesNameOut: true)
+        let refusal = Self.refusal(["--durability", "none"], program)
+        #expect(refusal == "--durability cannot be 'none': it takes fsync or os")
+    }
+
     @Test func `of several loops lists them where it does not know one`() {
         let program = EffectProgram.program([RunnableLoop(Lamp()), RunnableLoop(Fan())])
         #expect(Self.refusal(["toaster"], program) == "unknown loop 'toaster'; there are lamp, fan")

@@ -13,8 +13,8 @@ import Testing
             opening: opening, every: 10, newest: nil, isDue: false, writer: { entry, _ in entry }, post: { _ in })
     }
 
-    /// With durability `none` the journal that is opened again lacks records which the snapshot holds; others have their positions
-    /// by then, so that nothing else would show it.
+    /// A journal in a database that is opened again may lack records which the snapshot holds; others have their positions by
+    /// then, so that nothing else would show it.
     @Test func `is not added to the journal that was opened again`() {
         var reopened = keeper(2)
         #expect(reopened.written(.success(written), opening: 1) == nil)

@@ -27,7 +27,7 @@ enum UpCommand {
         help: "where the reducer keeps the loop, so that the same command goes on with it, or memory to keep nothing; "
             + "without it LOOP.journal in the working directory")
     static let durability = Option(
-        optional: "durability", .choice(["fsync", "os", "none"]),
+        optional: "durability", .choice(["fsync", "os"]),
         help: "what must have happened to a record before it is acknowledged; without it fsync")
     static let wait = Option(flag: "wait", help: "wait for a journal that another reducer holds")
     static let log = Option(
