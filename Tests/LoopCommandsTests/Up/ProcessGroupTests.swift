@@ -91,6 +91,55 @@ import Testing
         #expect(processes.advance(to: at(600)) == [.start(.reducer)])
     }
 
+    @Test func `are started again after a crash, each time later`() {
+        var processes = begun(workers: 1)
+        #expect(processes.exited(.worker(1), .exited(1), at: at(10)) == [])
+        #expect(processes.deadline == at(210))
+        #expect(processes.advance(to: at(209)) == [])
+        #expect(processes.advance(to: at(210)) == [.start(.worker(1))])
+        #expect(processes.exited(.worker(1), .exited(1), at: at(220)) == [])
+        #expect(processes.deadline == at(620))
+        #expect(processes.advance(to: at(700)) == [.start(.worker(1))])
+    }
+
+    @Test func `pause no longer than ten seconds, and briefly again after a stable run`() {
+        var processes = begun(workers: 1)
+        var now = at(0)
+        for pause in [200, 400, 800, 1600, 3200, 6400, 10_000, 10_000] {
+            #expect(processes.exited(.worker(1), .exited(1), at: now) == [])
+            #expect(processes.deadline == now + .milliseconds(pause))
+            // The machine was late.
+            now = now + .seconds(20)
+            #expect(processes.advance(to: now) == [.start(.worker(1))])
+        }
+        now = now + .seconds(10)
+        #expect(processes.exited(.worker(1), .exited(1), at: now) == [])
+        #expect(processes.deadline == now + .milliseconds(200))
+    }
+
+    @Test func `are given up after six crashes within a minute, and only then`() {
+        var processes = begun()
+        // At the last two of these the first is more than a minute ago.
+        for crash in [0, 50_000, 54_000, 58_000, 62_000, 66_000] {
+            #expect(processes.exited(.worker(1), .exited(1), at: at(crash)) == [])
+            #expect(processes.advance(to: at(crash + 3300)) == [.start(.worker(1))])
+        }
+        #expect(
+            processes.exited(.worker(1), .exited(1), at: at(70_000)) == [
+                .say("gave up worker-1: it crashed 6 times")
+            ])
+        #expect(processes.deadline == nil)
+        #expect(processes.advance(to: at(99_000)) == [])
+    }
+
+    @Test func `are forgotten when they have ended`() {
+        var processes = begun()
+        #expect(processes.exited(.worker(1), .exited(0), at: at(1)) == [])
+        #expect(processes.exited(.worker(1), .exited(1), at: at(2)) == [])
+        #expect(processes.deadline == nil)
+        #expect(processes.stop(at: at(3)) == [.terminate(.worker(2))])
+    }
+
     @Test func `are brought back with a reducer that was killed after the loop's end, before its verdict`() {
         var processes = begun()
         #expect(processes.exited(.worker(1), .exited(0), at: at(90)) == [])
@@ -144,12 +193,38 @@ import Testing
         #expect(processes.exited(.reducer, .signaled(9), at: at(8001)) == [.finish(0)])
     }
 
+    @Test func `stop without what was about to be started again`() {
+        var processes = begun()
+        #expect(processes.exited(.worker(1), .exited(1), at: at(1)) == [])
+        #expect(processes.stop(at: at(2)) == [.terminate(.worker(2))])
+        #expect(processes.advance(to: at(1000)) == [])
+        #expect(processes.exited(.worker(2), .exited(0), at: at(1001)) == [.terminate(.reducer)])
+    }
+
     @Test func `are killed by a second signal`() {
         var processes = begun(workers: 1)
         _ = processes.stop(at: at(0))
         #expect(processes.stop(at: at(1)) == [.kill(.reducer), .kill(.worker(1))])
         #expect(processes.exited(.worker(1), .signaled(9), at: at(2)) == [])
         #expect(processes.exited(.reducer, .signaled(9), at: at(3)) == [.finish(130)])
+    }
+
+    @Test func `are not started again after a second signal`() {
+        var processes = begun(workers: 1)
+        _ = processes.exited(.reducer, .signaled(9), at: at(0))
+        #expect(processes.stop(at: at(10)) == [.terminate(.worker(1))])
+        #expect(processes.stop(at: at(20)) == [.kill(.worker(1))])
+        #expect(processes.advance(to: at(300)) == [])
+        #expect(processes.exited(.worker(1), .signaled(9), at: at(301)) == [.finish(130)])
+    }
+
+    @Test func `get their reducer back while they hand their work back, and no worker that had left`() {
+        var processes = begun()
+        #expect(processes.exited(.worker(1), .exited(0), at: at(0)) == [])
+        _ = processes.exited(.reducer, .signaled(9), at: at(10))
+        #expect(processes.stop(at: at(20)) == [.terminate(.worker(2))])
+        #expect(processes.advance(to: at(210)) == [.start(.reducer)])
+        #expect(processes.exited(.worker(2), .exited(0), at: at(300)) == [.terminate(.reducer)])
     }
 
     @Test func `are killed by a signal after the verdict, which stays`() {
@@ -160,11 +235,12 @@ import Testing
         #expect(processes.stop(at: at(3)) == [])
     }
 
-    @Test func `stop when every worker was used wrongly, with that exit code`() {
+    @Test(arguments: [2, 64] as [Int32])
+    func `stop when every worker was used wrongly, with that exit code`(code: Int32) {
         var processes = begun()
-        #expect(processes.exited(.worker(1), .exited(64), at: at(1)) == [])
-        #expect(processes.exited(.worker(2), .exited(64), at: at(2)) == [.terminate(.reducer)])
-        #expect(processes.exited(.reducer, .exited(0), at: at(3)) == [.finish(64)])
+        #expect(processes.exited(.worker(1), .exited(code), at: at(1)) == [])
+        #expect(processes.exited(.worker(2), .exited(code), at: at(2)) == [.terminate(.reducer)])
+        #expect(processes.exited(.reducer, .exited(0), at: at(3)) == [.finish(code)])
     }
 
     @Test func `go on without a worker that left, and a line says when none is left`() {

@@ -15,6 +15,9 @@ struct ProcessGroup: Sendable, Equatable {
         /// Numbered from 1.
         case worker(Int)
 
+        /// Its place among the processes.
+        fileprivate var index: Int { if case .worker(let number) = self { number } else { 0 } }
+
         var description: String {
             switch self {
             case .reducer: "the reducer"
@@ -39,8 +42,8 @@ struct ProcessGroup: Sendable, Equatable {
     private enum State: Sendable, Equatable {
         /// The reducer runs, or is about to be started again.
         case working
-        /// The reducer has ended with this code. Remaining processes are urged to end. `next` is nil after they were killed.
-        case closing(code: Int32, next: Urge?)
+        /// The reducer has ended with this code. The others are asked to end at this time; nil once they were.
+        case closing(code: Int32, othersAt: MonotonicTime?)
         /// The group was asked to end. The reducer stays until the workers have handed their work back, or until this time. The
         /// time is nil after the reducer was asked to end too.
         case stopping(code: Int32, reducerAt: MonotonicTime?)
@@ -48,14 +51,95 @@ struct ProcessGroup: Sendable, Equatable {
         case over
     }
 
-    /// The next measure, and its time, against workers that are still running after the reducer's verdict.
-    private enum Urge: Equatable {
-        case terminate(at: MonotonicTime)
-        case kill(at: MonotonicTime)
+    /// What a process does.
+    private enum Phase: Sendable, Equatable {
+        /// It runs, or is being started.
+        case running(since: MonotonicTime)
+        /// It is started at this time, for the first time or after a crash.
+        case backingOff(until: MonotonicTime)
+        /// SIGTERM was sent. SIGKILL follows at this time; nil once it was sent.
+        case stopping(killAt: MonotonicTime?)
+        /// Nothing follows.
+        case ended(Ending)
+    }
 
-        var time: MonotonicTime {
+    /// Why a process is not started again.
+    private enum Ending: Sendable, Equatable {
+        /// It ended by itself with code 0.
+        case done
+        /// It was stopped.
+        case stopped
+        /// It ended with a code that a restart does not cure.
+        case hopeless(Int32)
+        /// It crashed too often.
+        case gaveUp
+
+        /// The exit code for a final failure, or nil if it is none.
+        var failureCode: Int32? {
             switch self {
-            case .terminate(let at), .kill(let at): at
+            case .hopeless(let code): code
+            case .gaveUp: 2
+            case .done, .stopped: nil
+            }
+        }
+    }
+
+    /// A process, and its crashes.
+    private struct Process: Sendable, Equatable {
+        let member: Member
+        var phase = Phase.backingOff(until: .zero)
+        /// The times of the crashes within the window.
+        var crashes: [MonotonicTime] = []
+        /// The pause after the next crash.
+        var delay = Process.firstDelay
+
+        /// The pause after the first crash. It doubles with each further crash.
+        private static let firstDelay = Duration.milliseconds(200)
+        /// The longest pause.
+        private static let delayMax = Duration.seconds(10)
+        /// A run of at least this length resets the pause.
+        private static let stableAfter = Duration.seconds(10)
+        /// With more crashes than this within the window, the process is given up.
+        private static let crashesMax = 5
+        /// The time over which crashes are counted.
+        private static let crashWindow = Duration.seconds(60)
+
+        init(_ member: Member) { self.member = member }
+
+        var isRunning: Bool {
+            switch phase {
+            case .running, .stopping: true
+            case .backingOff, .ended: false
+            }
+        }
+
+        var ending: Ending? { if case .ended(let ending) = phase { ending } else { nil } }
+
+        /// When its phase changes without an end, or nil if never.
+        var deadline: MonotonicTime? {
+            switch phase {
+            case .backingOff(let until): until
+            case .stopping(let killAt): killAt
+            case .running, .ended: nil
+            }
+        }
+
+        /// Notes its end, or that it could not be started if `exit` is nil, which counts as a crash.
+        mutating func end(_ exit: ProcessExit?, at now: MonotonicTime) {
+            guard case .running(let since) = phase else {
+                phase = .ended(.stopped)
+                return
+            }
+            switch exit {
+            case .exited(0): phase = .ended(.done)
+            // If the reducer ends by itself, that is final, whatever its code. A worker that was used wrongly is not cured.
+            case .exited(let code) where member == .reducer || code == 2 || code == 64: phase = .ended(.hopeless(code))
+            case .exited, .signaled, nil:
+                if now - since >= Self.stableAfter { delay = Self.firstDelay }
+                crashes.removeAll { now - $0 > Self.crashWindow }
+                crashes.append(now)
+                phase = crashes.count > Self.crashesMax ? .ended(.gaveUp) : .backingOff(until: now + delay)
+                delay = min(delay * 2, Self.delayMax)
             }
         }
     }
@@ -63,17 +147,18 @@ struct ProcessGroup: Sendable, Equatable {
     /// How long workers may take to end by themselves after the reducer's verdict. A worker that came too late to learn of the
     /// loop's end waits for its reducer.
     private static let leaveLimit = Duration.milliseconds(200)
-    /// How long workers may take after SIGTERM.
+    /// How long workers may take from SIGTERM to SIGKILL after the reducer's verdict.
     private static let endLimit = Duration.milliseconds(1800)
+    /// How long a process may take from SIGTERM to SIGKILL if it has work to hand back.
+    private static let stopLimit = Duration.seconds(5)
     /// How long the reducer waits for workers that hand their work back.
     private static let handBackLimit = Duration.seconds(3)
     /// How long a loop may have no workers before a line says so.
     private static let idleLimit = Duration.seconds(2)
 
     private var state = State.working
-    private let members: [Member]
-    private var supervisors: [Member: Supervisor] = [:]
-    private var running: Set<Member> = []
+    /// The reducer, then the workers.
+    private var processes: [Process]
     /// When to write a line that no worker runs, or nil while some run or after it was written.
     private var idleNoticeAt: MonotonicTime?
     private let reducer: ReducerAddress
@@ -82,54 +167,31 @@ struct ProcessGroup: Sendable, Equatable {
     init(loop: String, workers: Int, reducer: ReducerAddress) {
         self.loop = loop
         self.reducer = reducer
-        members = [.reducer] + (0..<workers).map { .worker($0 + 1) }
-        var ofReducer = Supervisor.Policy()
-        // If the reducer ends by itself, that is final, whatever its code.
-        ofReducer.hopelessCodes = Set(0...255)
-        for member in members {
-            supervisors[member] = Supervisor(member == .reducer ? ofReducer : Self.ofWorkers)
-        }
-    }
-
-    private static var ofWorkers: Supervisor.Policy {
-        var policy = Supervisor.Policy()
-        policy.hopelessCodes = [2, 64]
-        return policy
+        processes = [Process(.reducer)] + (0..<workers).map { Process(.worker($0 + 1)) }
     }
 
     /// Begins. Called once.
     mutating func begin(at now: MonotonicTime) -> [Action] {
-        if members.count == 1 { idleNoticeAt = now }
-        return members.flatMap { member in
-            let action = supervisors[member]?.start(at: now) ?? .none
-            return apply(action, to: member, at: now)
-        } + advance(to: now)
+        if processes.count == 1 { idleNoticeAt = now }
+        return advance(to: now)
     }
 
     /// Notes the end of a process.
     mutating func exited(_ member: Member, _ exit: ProcessExit, at now: MonotonicTime) -> [Action] {
-        running.remove(member)
-        let action = supervisors[member]?.exited(exit, at: now) ?? .none
+        guard self[member].isRunning else { return [] }
+        end(member, exit, at: now)
         var actions: [Action] = []
         if case .working = state, case .signaled = exit {
             actions.append(.say("\(member) was ended by \(exit)\(remedy(for: member, at: now))"))
         }
-        actions += apply(action, to: member, at: now)
-        return actions + giveUpIfEnding(member, at: now) + settle(at: now)
+        return actions + follow(endOf: member, at: now) + settle(at: now)
     }
 
     /// Notes that a process could not be started.
     mutating func startFailed(_ member: Member, _ why: String, at now: MonotonicTime) -> [Action] {
-        running.remove(member)
-        let action = supervisors[member]?.startFailed(at: now) ?? .none
+        end(member, nil, at: now)
         let said = Action.say("\(member) could not be started: \(why)\(remedy(for: member, at: now))")
-        return [said] + apply(action, to: member, at: now) + giveUpIfEnding(member, at: now) + settle(at: now)
-    }
-
-    /// In a group that ends, a process that has ended is not started again. It counts as a crash if it was killed.
-    private mutating func giveUpIfEnding(_ member: Member, at now: MonotonicTime) -> [Action] {
-        if case .working = state { return [] }
-        return stopMember(member, at: now)
+        return [said] + follow(endOf: member, at: now) + settle(at: now)
     }
 
     /// Requests the end. The first call ends the group gracefully, with code 0. The second kills it, with code 130.
@@ -138,7 +200,7 @@ struct ProcessGroup: Sendable, Equatable {
         case .working:
             return beginStopping(code: 0, at: now) + settle(at: now)
         case .closing(let code, _):
-            state = .closing(code: code, next: nil)
+            state = .closing(code: code, othersAt: nil)
             return killAll()
         case .stopping(let code, _):
             state = .stopping(code: code == 0 ? 130 : code, reducerAt: nil)
@@ -151,28 +213,25 @@ struct ProcessGroup: Sendable, Equatable {
     /// Does what is due at this time.
     mutating func advance(to now: MonotonicTime) -> [Action] {
         var actions: [Action] = []
-        for member in members {
-            let action = supervisors[member]?.advance(to: now) ?? .none
-            actions += apply(action, to: member, at: now)
+        for process in processes {
+            switch process.phase {
+            case .backingOff(let until) where until <= now: actions += start(process.member, at: now)
+            case .stopping(let killAt?) where killAt <= now: actions.append(kill(process.member))
+            case .running, .backingOff, .stopping, .ended: break
+            }
         }
         if let notice = idleNoticeAt, notice <= now, case .working = state {
             idleNoticeAt = nil
             actions.append(
                 .say("no worker runs; start one by: loop-effect \(loop) --reducer \(reducer)"))
         }
-        if case .closing(let code, let next?) = state, next.time <= now {
-            switch next {
-            case .terminate:
-                state = .closing(code: code, next: .kill(at: now + Self.endLimit))
-                for member in members where running.contains(member) { actions += stopMember(member, at: now) }
-            case .kill:
-                state = .closing(code: code, next: nil)
-                actions += killAll()
-            }
+        if case .closing(let code, let othersAt?) = state, othersAt <= now {
+            state = .closing(code: code, othersAt: nil)
+            for process in processes { actions += stop(process.member, within: Self.endLimit, at: now) }
         }
         if case .stopping(let code, let reducerAt?) = state, reducerAt <= now {
             state = .stopping(code: code, reducerAt: nil)
-            actions += stopMember(.reducer, at: now)
+            actions += stop(.reducer, within: Self.stopLimit, at: now)
         }
         return actions + settle(at: now)
     }
@@ -182,74 +241,103 @@ struct ProcessGroup: Sendable, Equatable {
         let own: MonotonicTime? =
             switch state {
             case .working: idleNoticeAt
-            case .closing(_, let next): next?.time
+            case .closing(_, let othersAt): othersAt
             case .stopping(_, let reducerAt): reducerAt
             case .over: nil
             }
-        return (supervisors.values.compactMap(\.deadline) + (own.map { [$0] } ?? [])).min()
+        return (processes.map(\.deadline) + [own]).compactMap { $0 }.min()
     }
 
     // MARK: Consequences
 
-    private mutating func apply(_ action: Supervisor.Action, to member: Member, at now: MonotonicTime) -> [Action] {
-        switch action {
-        case .none: return []
-        case .start:
-            running.insert(member)
-            return [.start(member)] + (member == .reducer ? bringBackWorkers(at: now) : [])
-        case .terminate: return [.terminate(member)]
-        case .kill: return [.kill(member)]
-        case .finish(let ending):
-            guard case .working = state else { return [] }
-            return member == .reducer ? reducerEnded(ending, at: now) : workerEnded(member, ending, at: now)
-        }
+    private subscript(_ member: Member) -> Process {
+        get { processes[member.index] }
+        set { processes[member.index] = newValue }
     }
 
-    /// Starts the workers again that left because the loop had ended, if the reducer starts again. It had ended before it gave its
-    /// verdict.
-    private mutating func bringBackWorkers(at now: MonotonicTime) -> [Action] {
-        idleNoticeAt = members.count == 1 ? idleNoticeAt : nil
-        return members.dropFirst().flatMap { member -> [Action] in
-            guard case .done = supervisors[member]?.ending else { return [] }
-            supervisors[member] = Supervisor(Self.ofWorkers)
-            let action = supervisors[member]?.start(at: now) ?? .none
-            return apply(action, to: member, at: now)
-        }
-    }
+    private var runsWorkers: Bool { processes.dropFirst().contains(where: \.isRunning) }
 
-    private mutating func reducerEnded(_ ending: Supervisor.Ending, at now: MonotonicTime) -> [Action] {
-        switch ending {
-        case .done: return close(code: 0, at: now)
-        case .hopeless(.exited(let code)): return close(code: code, at: now)
-        case .hopeless, .stopped: return close(code: 2, at: now)
-        case .gaveUp(let crashes, _):
-            return [.say("gave up: the reducer crashed \(crashes) times")] + close(code: 2, at: now)
-        }
-    }
-
-    /// Workers end by themselves when the loop has ended. Without a reducer they would wait in vain, so they are killed.
-    private mutating func close(code: Int32, at now: MonotonicTime) -> [Action] {
-        let isVerdict = code == 0 || code == 1
-        state = .closing(code: code, next: isVerdict ? .terminate(at: now + Self.leaveLimit) : nil)
-        var actions = isVerdict ? [] : killAll()
-        // Processes that wait to be started again are not started.
-        for member in members where !running.contains(member) {
-            actions += apply(supervisors[member]?.stop(at: now) ?? .none, to: member, at: now)
+    private mutating func start(_ member: Member, at now: MonotonicTime) -> [Action] {
+        self[member].phase = .running(since: now)
+        guard member == .reducer, case .working = state else { return [.start(member)] }
+        // The reducer had ended before it gave its verdict. So the workers start again that left because the loop had ended.
+        if processes.count > 1 { idleNoticeAt = nil }
+        var actions = [Action.start(member)]
+        for worker in processes.dropFirst() where worker.ending == .done {
+            self[worker.member] = Process(worker.member)
+            actions += start(worker.member, at: now)
         }
         return actions
     }
 
-    private mutating func workerEnded(
-        _ member: Member, _ ending: Supervisor.Ending, at now: MonotonicTime
-    ) -> [Action] {
-        var actions: [Action] = []
-        if case .gaveUp(let crashes, _) = ending {
-            actions.append(.say("gave up \(member): it crashed \(crashes) times"))
+    /// Asks a process to end, or does not start it again.
+    private mutating func stop(_ member: Member, within limit: Duration, at now: MonotonicTime) -> [Action] {
+        switch self[member].phase {
+        case .running:
+            self[member].phase = .stopping(killAt: now + limit)
+            return [.terminate(member)]
+        case .backingOff:
+            self[member].phase = .ended(.stopped)
+            return []
+        case .stopping, .ended:
+            return []
         }
-        let endings = members.dropFirst().map { supervisors[$0]?.ending }
-        guard endings.allSatisfy({ $0 != nil }) else { return actions }
-        let code = endings.compactMap { $0?.failureCode }.max()
-        if let code, endings.allSatisfy({ $0?.failureCode != nil }) {
+    }
+
+    private mutating func kill(_ member: Member) -> Action {
+        self[member].phase = .stopping(killAt: nil)
+        return .kill(member)
+    }
+
+    private mutating func killAll() -> [Action] {
+        giveUpWaiting()
+        return processes.filter(\.isRunning).map { kill($0.member) }
+    }
+
+    /// Processes that wait to be started again are not started.
+    private mutating func giveUpWaiting() {
+        for process in processes where process.deadline != nil && !process.isRunning {
+            self[process.member].phase = .ended(.stopped)
+        }
+    }
+
+    /// Notes an end. In a group that ends, no process is started again.
+    private mutating func end(_ member: Member, _ exit: ProcessExit?, at now: MonotonicTime) {
+        self[member].end(exit, at: now)
+        if case .working = state { return }
+        self[member].phase = .ended(.stopped)
+    }
+
+    private mutating func follow(endOf member: Member, at now: MonotonicTime) -> [Action] {
+        guard case .working = state, let ending = self[member].ending else { return [] }
+        return member == .reducer ? reducerEnded(ending, at: now) : workerEnded(member, ending, at: now)
+    }
+
+    private mutating func reducerEnded(_ ending: Ending, at now: MonotonicTime) -> [Action] {
+        var actions: [Action] = []
+        if ending == .gaveUp {
+            actions.append(.say("gave up: the reducer crashed \(self[.reducer].crashes.count) times"))
+        }
+        let code = ending.failureCode ?? 0
+        // Workers end by themselves when the loop has ended. Without a reducer they would wait in vain, so they are killed.
+        guard code == 0 || code == 1 else {
+            state = .closing(code: code, othersAt: nil)
+            return actions + killAll()
+        }
+        state = .closing(code: code, othersAt: now + Self.leaveLimit)
+        giveUpWaiting()
+        return actions
+    }
+
+    private mutating func workerEnded(_ member: Member, _ ending: Ending, at now: MonotonicTime) -> [Action] {
+        var actions: [Action] = []
+        if ending == .gaveUp {
+            actions.append(.say("gave up \(member): it crashed \(self[member].crashes.count) times"))
+        }
+        let workers = processes.dropFirst()
+        guard workers.allSatisfy({ $0.ending != nil }) else { return actions }
+        let codes = workers.compactMap { $0.ending?.failureCode }
+        if codes.count == workers.count, let code = codes.max() {
             // Wrong usage, which the workers have reported.
             return actions + beginStopping(code: code, at: now)
         }
@@ -258,27 +346,20 @@ struct ProcessGroup: Sendable, Equatable {
     }
 
     private mutating func beginStopping(code: Int32, at now: MonotonicTime) -> [Action] {
-        let workersRun = running.contains { $0 != .reducer }
-        state = .stopping(code: code, reducerAt: workersRun ? now + Self.handBackLimit : nil)
-        var actions = members.dropFirst().flatMap { stopMember($0, at: now) }
-        if !workersRun { actions += stopMember(.reducer, at: now) }
+        state = .stopping(code: code, reducerAt: now + Self.handBackLimit)
+        var actions: [Action] = []
+        for worker in processes.dropFirst() { actions += stop(worker.member, within: Self.stopLimit, at: now) }
         return actions
     }
-
-    private mutating func stopMember(_ member: Member, at now: MonotonicTime) -> [Action] {
-        apply(supervisors[member]?.stop(at: now) ?? .none, to: member, at: now)
-    }
-
-    private func killAll() -> [Action] { members.filter(running.contains).map { .kill($0) } }
 
     /// Continues if the group was waiting for the end of a process.
     private mutating func settle(at now: MonotonicTime) -> [Action] {
         var actions: [Action] = []
-        if case .stopping(let code, _?) = state, !running.contains(where: { $0 != .reducer }) {
+        if case .stopping(let code, _?) = state, !runsWorkers {
             state = .stopping(code: code, reducerAt: nil)
-            actions += stopMember(.reducer, at: now)
+            actions += stop(.reducer, within: Self.stopLimit, at: now)
         }
-        guard running.isEmpty else { return actions }
+        guard !processes.contains(where: \.isRunning) else { return actions }
         switch state {
         case .closing(let code, _), .stopping(let code, _):
             state = .over
@@ -289,20 +370,7 @@ struct ProcessGroup: Sendable, Equatable {
     }
 
     private func remedy(for member: Member, at now: MonotonicTime) -> String {
-        guard let supervisor = supervisors[member], supervisor.ending == nil, let again = supervisor.deadline else {
-            return ""
-        }
-        return "; it starts again in \((again - now).wholeNanoseconds / 1_000_000) ms"
-    }
-}
-
-extension Supervisor.Ending {
-    /// The exit code for a final failure, or nil if it is none.
-    fileprivate var failureCode: Int32? {
-        switch self {
-        case .hopeless(.exited(let code)): code
-        case .hopeless, .gaveUp: 2
-        case .done, .stopped: nil
-        }
+        guard case .backingOff(let until) = self[member].phase else { return "" }
+        return "; it starts again in \((until - now).wholeNanoseconds / 1_000_000) ms"
     }
 }
