@@ -327,6 +327,31 @@ def test_a_sender_that_may_not_read_goes_on_sending(programs: Path, start_reduce
     asyncio.run(main())
 
 
+def test_a_sender_that_may_not_follow_transitions_goes_on_sending(
+    programs: Path, start_reducer: StartReducer, folder_of_keys: Path
+) -> None:
+    reducer = start_reducer(programs / "loop-reducer", "ledger", "/tmp", "--keys", folder_of_keys)
+    server = str(folder_of_keys / "server.key")
+
+    async def main() -> None:
+        async with Client("ledger", reducer.address, key=str(folder_of_keys / "s1.key_secret"), reducer_key=server) as handle:
+            why = 'the key "s1", which is sender, may not fetch states; its certificate must have the role observer'
+            for number in (1, 2):
+                with pytest.raises(NotAdmitted, match=why):
+                    await asyncio.wait_for(anext(handle.transitions()), 10)
+                assert (await handle.send(Deposit(number, Work()))).seq == number
+            async with Client("ledger", reducer.address, key=str(folder_of_keys / "me.key_secret"), reducer_key=server) as other:
+                first = asyncio.ensure_future(anext(other.transitions(Deposit)))
+                # The subscription is there once one transition was heard.
+                while not first.done():
+                    number += 1
+                    await handle.send(Deposit(number, Work()))
+                    await asyncio.sleep(0.05)
+                assert first.result().seq == first.result().event.number
+
+    asyncio.run(main())
+
+
 def test_a_key_that_others_can_read_is_refused(folder_of_keys: Path) -> None:
     secret, server = folder_of_keys / "w1.key_secret", str(folder_of_keys / "server.key")
     assert keys.load(secret, server) is not None

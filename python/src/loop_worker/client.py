@@ -37,6 +37,7 @@ from .values import Read, decoder, encode, loads
 
 _LOG = logging.getLogger("loop_worker")
 _STATUS_REPEAT = 0.3
+_READERS_REPEAT = 1.0
 _WAITING_MAX = 16_384
 _TRANSFERS_MAX = 1024
 _ANSWERED_BY = 2.0
@@ -172,6 +173,9 @@ class Client(Node):
         self._recovered: list[Outcome] = []
         self._status: list[asyncio.Future[Position]] = []
         self._status_at = 0.0
+        # Those that wait to know whether this key may read.
+        self._readers: list[asyncio.Future[None]] = []
+        self._readers_at = 0.0
         self._transitions: list[deque[tuple[int, Transition]]] = []
         self._news = News()
         self._last_state_by = float("inf")
@@ -316,13 +320,19 @@ class Client(Node):
                 return await self.state(kind, at_least=StateID(*position), section=section)
 
     async def transitions(self, kind: Any = Any) -> AsyncIterator[Transition]:
-        """Applied events from now on. Those that were lost on the way are counted, not repaired. Ends when the loop does."""
+        """Applied events from now on. Those that were lost on the way are counted, not repaired. Ends when the loop does.
+
+        Raises `NotAdmitted` if the key may not read.
+        """
         if self._has_ended():
             return
         read = decoder(kind)
         queue: deque[tuple[int, Transition]] = deque(maxlen=_WAITING_MAX)
         last: tuple[int, int] | None = None
         topic = wire.topic(self.machine.loop, wire.TRANSITIONS)
+        await self._may_read()
+        if self._has_ended():
+            return
         if not self._transitions:
             self.follow(topic)
         self._transitions.append(queue)
@@ -341,6 +351,37 @@ class Client(Node):
             self._transitions = [one for one in self._transitions if one is not queue]
             if not self._transitions and self._is_open:
                 self.unfollow(topic)
+
+    async def _may_read(self) -> None:
+        """Raises `NotAdmitted` if the key may not fetch states, and so not follow transitions.
+
+        A subscription that is not allowed would end the client. A question that is not allowed ends only itself.
+        """
+        if self._keys is None or any(stream.newest is not None for stream in self._streams.values()):
+            return
+        future: asyncio.Future[None] = self._loop.create_future()
+        self._readers.append(future)
+        self._readers_at = 0.0
+        self.wake()
+        await future
+
+    def _answer_readers(self, message: wire.Message) -> None:
+        error = None
+        if isinstance(message, wire.Refused) and message.to.verb == wire.STATE_WANTED:
+            error = NotAdmitted(refusal(message)) if message.what != _SECTION else None
+        elif not isinstance(message, wire.StatePart):
+            return
+        self._let_readers_go(error)
+
+    def _let_readers_go(self, error: LoopError | None) -> None:
+        waiting, self._readers = self._readers, []
+        for future in waiting:
+            if future.done():
+                continue
+            if error is None:
+                future.set_result(None)
+            else:
+                future.set_exception(error)
 
     async def ended(self) -> End:
         """Waits for the loop's end."""
@@ -399,6 +440,7 @@ class Client(Node):
         elif isinstance(message, wire.Transitions):
             self._note(header, message)
         section = self._section_of(header, message)
+        self._answer_readers(message)
         for stream in self._streams.values():
             if isinstance(message, wire.Introduction):
                 stream.observer.introduced(header.history)
@@ -424,6 +466,10 @@ class Client(Node):
     def _may_ask(self, section: str, now: float) -> bool:
         return section == self._asked or not self._unanswered or now > self._asked_at + _ANSWERED_BY
 
+    def _note_asked(self, section: str, now: float) -> None:
+        self._unanswered = self._unanswered + 1 if section == self._asked else 1
+        self._asked, self._asked_at = section, now
+
     def tend(self, now: float) -> float:
         due = float("inf")
         if self.machine.introduced:
@@ -432,12 +478,17 @@ class Client(Node):
                 for question in stream.observer.take_questions():
                     self.tell(question)
                     if stream.observer.is_beginning:
-                        self._unanswered = self._unanswered + 1 if stream.observer.section == self._asked else 1
-                        self._asked, self._asked_at = stream.observer.section, now
+                        self._note_asked(stream.observer.section, now)
                 if stream.observer.divergence is not None:
                     _LOG.warning("%s: %s; the state is fetched again", self.title, stream.observer.divergence)
                     stream.observer.divergence = None
                 stream.take()
+        if self._readers:
+            if now >= self._readers_at and self.machine.introduced and self._may_ask("", now):
+                self.tell(wire.state_wanted(self.machine.loop, 0, 0, ""))
+                self._note_asked("", now)
+                self._readers_at = now + _READERS_REPEAT
+            due = min(due, max(self._readers_at, now + 0.02))
         if self._status:
             if now >= self._status_at and self.machine.introduced:
                 self.tell(wire.status_wanted(self.machine.loop))
@@ -500,6 +551,7 @@ class Client(Node):
         for future in self._status:
             if not future.done():
                 future.set_exception(self._error())
+        self._let_readers_go(None)
 
 
 def _is_id(value: object) -> bool:
