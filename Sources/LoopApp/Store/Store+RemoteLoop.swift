@@ -42,9 +42,7 @@ extension RemoteLoop {
             if case .ended = news { continuation.finish() }
         }
         continuation.onTermination = { _ in lookAway() }
-        return RemoteSource(
-            updates: updates, send: { event throws(SendRefusal) in try await self.send(event) },
-            fields: FieldEvents(Definition.self))
+        return RemoteSource(updates: updates, send: { event throws(SendRefusal) in try await self.send(event) })
     }
 }
 

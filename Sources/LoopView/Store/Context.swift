@@ -79,13 +79,13 @@ public struct Context<State: Sendable, Event: Sendable>: Sendable {
         binding(of: value) { _ in event }
     }
 
-    /// A binding that reads the snapshot. Writing changes the field through the loop's queue, past the reducer. Over a remote loop,
-    /// it works only for fields that the definition registers (`RegisteredFields`).
+    /// A binding that reads the snapshot. Writing changes the field through the loop's queue, past the reducer. Over a remote loop
+    /// nothing changes: use `binding(for:event:)`.
     public func binding<Value: Sendable>(
         for keyPath: any WritableKeyPath<State, Value> & Sendable
     ) -> Binding<Value> {
         let value = state[keyPath: keyPath]
-        return Binding(get: { value }, set: { [sender] in sender.mutate(Mutation(keyPath, $0)) })
+        return Binding(get: { value }, set: { [sender] new in sender.mutate { $0[keyPath: keyPath] = new } })
     }
 
     /// A closure that sends an event.

@@ -9,7 +9,7 @@ extension Loop {
 
     var sender: Sender<State, Event> {
         let link = link
-        return Sender(read: link.state, send: link.send, mutate: { link.mutate($0.apply) })
+        return Sender(read: link.state, send: link.send, mutate: link.mutate)
     }
 }
 

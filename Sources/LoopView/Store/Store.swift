@@ -70,14 +70,7 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
         let outbound = OutboundEvents(send: source.send)
         let sender = Sender<State, Event>(
             read: { standing.withLock { $0.state } }, send: { [weak outbound] in outbound?.add($0) },
-            mutate: { [weak outbound, fields = source.fields] mutation in
-                if let event = fields.event(mutation) {
-                    outbound?.add(event)
-                } else {
-                    let field = mutation.keyPath.map { String(describing: $0) } ?? "a part without a key path"
-                    outbound?.report(.unregistered(field: field))
-                }
-            })
+            mutate: { [weak outbound] _ in outbound?.report(.changedWithoutEvent) })
         self.init(
             read: { standing.withLock { $0.state } },
             subscribe: { RemoteStanding.subscribe(to: standing, $0) },
@@ -154,12 +147,11 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
     public func send(event: Event) { sender.send(event) }
 
     /// Changes one field through the loop's queue. The loop publishes a state, but the reducer and the feedbacks see no event. Over
-    /// a remote loop the change is an event of the definition, for registered fields (`RegisteredFields`) only. Another field does
-    /// not change, and `problem` reports it.
+    /// a remote loop nothing changes, and `problem` says so: send an event instead.
     public func mutate<Value: Sendable>(
         keyPath: any WritableKeyPath<State, Value> & Sendable, value: Value
     ) {
-        sender.mutate(Mutation(keyPath, value))
+        sender.mutate { $0[keyPath: keyPath] = value }
     }
 
     /// Forgets the last problem after it has been shown.

@@ -39,15 +39,48 @@ extension StoreConnection: CustomStringConvertible {
 public enum StoreProblem: Equatable, Sendable, CustomStringConvertible {
     /// The loop refused an event.
     case refused(SendRefusal)
-    /// A view changed a field that the definition does not register. `field` is its key path, if it has one.
-    case unregistered(field: String)
+    /// A view changed a field of a loop that runs elsewhere, where only events change the state.
+    case changedWithoutEvent
 
     /// The problem with its reason for people, and with a remedy if there is one.
     public var description: String {
         switch self {
         case .refused(let refusal): refusal.description
-        case .unregistered(let field):
-            "\(field) cannot be changed from another process; register it in the definition's fields, or send an event"
+        case .changedWithoutEvent:
+            "only events change a loop that runs elsewhere; name an event: binding(for:event:)"
         }
+    }
+}
+
+/// The access that a store needs to a loop that runs elsewhere.
+package struct RemoteSource<State: Sendable, Event: Sendable>: Sendable {
+    /// What is known about the loop.
+    package struct Update: Sendable {
+        /// The newest state that has arrived, or nil before the first.
+        package var state: State?
+        /// How up to date the state is.
+        package var connection: StoreConnection
+
+        /// Creates an update from its parts.
+        package init(state: State?, connection: StoreConnection) {
+            self.state = state
+            self.connection = connection
+        }
+    }
+
+    /// An update whenever something changes, until the loop ends. The newest suffices, so the stream may drop older ones.
+    package var updates: AsyncStream<Update>
+    /// Hands one event over.
+    package var send: @Sendable (Event) async throws(SendRefusal) -> Void
+
+    /// Creates a source from its parts.
+    /// - Parameters:
+    /// - updates: see ``updates``.
+    ///   - send: hands one event over; throws `SendRefusal` if the event is not accepted.
+    package init(
+        updates: AsyncStream<Update>, send: @escaping @Sendable (Event) async throws(SendRefusal) -> Void
+    ) {
+        self.updates = updates
+        self.send = send
     }
 }

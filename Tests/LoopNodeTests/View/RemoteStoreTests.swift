@@ -42,51 +42,18 @@ import ZMQ
         try await cluster.stop()
     }
 
-    @Test func `39 mutate changes a registered field of a loop that runs elsewhere, through its reducer`() async throws
-    {
+    @Test func `39 mutate of a loop that runs elsewhere is a problem, and an event changes it`() async throws {
         let context = try ZMQContext()
-        let address: ReducerAddress = "inproc://view-fields"
-        let reducer = try ReducerNode(Profile(), configuration: .test(address, context))
+        let address: ReducerAddress = "inproc://view-mutate"
+        let reducer = try ReducerNode(Jobs(placement: .local, ends: false), configuration: .test(address, context))
         let run = Task { try await reducer.run() }
-        let remote = try RemoteLoop(Profile.self, reducer: address, context: context, log: .silent)
-        let store = Store(remote, showing: Profile.State())
-        store.mutate(keyPath: \.name, value: "Ann")
-        store.context.binding(for: \.address.city).value = "Rome"
-        await until({ store.state }, { $0.name == "Ann" && $0.address.city == "Rome" })
-        #expect(store.state.changes == 2)
-        store.mutate(keyPath: \.changes, value: 0)
-        await until({ store.problem }, { $0 != nil })
-        #expect(store.problem?.description.contains(".changes cannot be changed from another process") == true)
+        let remote = try RemoteLoop(Jobs.self, reducer: address, context: context, log: .silent)
+        let store = Store(remote, showing: Jobs.State())
+        store.mutate(keyPath: \.notes, value: ["mutated"])
+        #expect(store.problem == .changedWithoutEvent)
+        store.context.binding(for: \.notes, event: { .note($0[0]) }).value = ["sent"]
+        await until({ store.state.notes }, { $0 == ["sent"] })
         reducer.stop()
         _ = try await run.value
-    }
-
-    private struct Profile: LoopDefinition, RegisteredFields {
-        struct State: Codable, Equatable, Sendable {
-            var name = ""
-            var address = Address()
-            var changes = 0
-        }
-
-        struct Address: Codable, Equatable, Sendable {
-            var city = ""
-        }
-
-        enum Event: Codable, Sendable {
-            case set(FieldChange)
-        }
-
-        static let name = "profile"
-        static let fields: Fields<State> = [Field("name", \.name), Field("city", \.address.city)]
-        static func set(_ change: FieldChange) -> Event { .set(change) }
-        let initial = State()
-
-        func reduce(into state: inout State, _ event: Event, _: Transition) {
-            switch event {
-            case .set(let change): if Self.fields.apply(change, to: &state) { state.changes += 1 }
-            }
-        }
-
-        var feedbacks: [Feedback<State, Event>] { [] }
     }
 }

@@ -18,7 +18,7 @@ import Testing
 
     @Test func `shows code that is compiled in the tests`() throws {
         let compiled = try [
-            "Tests/LoopViewTests/Docs/FilmsPage.swift", "Tests/LoopViewTests/Docs/SignUpParts.swift",
+            "Tests/LoopViewTests/Docs/FilmsPage.swift", "Tests/LoopViewTests/Docs/SessionPage.swift",
             "Tests/LoopViewTests/Docs/ViewsPageTests.swift", "Tests/LoopAppTests/Web/View/ViewsPageTests.swift",
             "Tests/LoopNodeTests/View/ViewsPageTests.swift",
         ].map { Self.lines(try Self.text($0)) }
@@ -81,9 +81,9 @@ import Testing
     }
 
     @Test func `mutate in one process`() {
-        let store = Store(Profile())
-        store.mutate(keyPath: \.name, value: "Ann")
-        #expect(store.state.name == "Ann")
+        let store = Store(Films())
+        store.mutate(keyPath: \.search, value: "Ann")
+        #expect(store.state.search == "Ann")
         #expect(store.connection.description == "in this process")
     }
 

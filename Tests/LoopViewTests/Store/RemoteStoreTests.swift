@@ -10,9 +10,7 @@ import Testing
         let news: AsyncStream<RemoteSource<SignUp.State, SignUp.Event>.Update>.Continuation
         let store: Store<SignUp.State, SignUp.Event>
 
-        init(
-            refusing: SendRefusal? = nil, fields: FieldEvents<SignUp.State, SignUp.Event> = FieldEvents(SignUp.self)
-        ) {
+        init(refusing: SendRefusal? = nil) {
             let (updates, news) = AsyncStream<RemoteSource<SignUp.State, SignUp.Event>.Update>.makeStream()
             self.news = news
             let events = events
@@ -21,7 +19,7 @@ import Testing
                 send: { event throws(SendRefusal) in
                     events.add(event)
                     if let refusing { throw refusing }
-                }, fields: fields)
+                })
             store = Store(remote: source, showing: SignUp.State())
         }
 
@@ -55,7 +53,7 @@ import Testing
 
     @Test func `events go out in the order in which they were sent`() async {
         let far = Far()
-        let sent = (0..<100).map { SignUp.Event.set(FieldChange(field: "age", value: .whole($0))) }
+        let sent = (0..<100).map { SignUp.Event.rename("\($0)") }
         for event in sent { far.store.send(event: event) }
         await far.events.reaches(100)
         #expect(far.events.entries == sent)
@@ -79,66 +77,32 @@ import Testing
         #expect(far.store.problem == nil)
     }
 
-    @Test func `39 mutate of a registered field is an event of the definition`() async {
-        let far = Far()
-        far.store.mutate(keyPath: \.name, value: "n")
-        far.store.mutate(keyPath: \.age, value: 7)
-        far.store.mutate(keyPath: \.share, value: 0.25)
-        far.store.mutate(keyPath: \.wantsNews, value: true)
-        far.store.mutate(keyPath: \.nickname, value: "k")
-        far.store.mutate(keyPath: \.nickname, value: nil)
-        far.store.mutate(keyPath: \.plan, value: .paid)
-        far.store.context.binding(for: \.address.city).value = "Rome"
-        await far.events.reaches(8)
-        let changes = [
-            FieldChange(field: "name", value: .text("n")), FieldChange(field: "age", value: .whole(7)),
-            FieldChange(field: "share", value: .decimal(0.25)), FieldChange(field: "news", value: .flag(true)),
-            FieldChange(field: "nickname", value: .text("k")), FieldChange(field: "nickname", value: .empty),
-            FieldChange(field: "plan", value: .text("paid")), FieldChange(field: "city", value: .text("Rome")),
+    @Test func `39 mutate of a loop that runs elsewhere changes nothing and says what to do`() {
+        let part: @Sendable (SignUp.Event) -> SignUp.Event = { $0 }
+        let changes: [(Store<SignUp.State, SignUp.Event>) -> Void] = [
+            { $0.mutate(keyPath: \.name, value: "n") },
+            { $0.context.binding(for: \.address.city).value = "Rome" },
+            { $0.scoped(to: \.address, event: part).mutate(keyPath: \.city, value: "Oslo") },
+            { $0.context.view(value: \.address, event: part).binding(for: \.city).value = "Bern" },
         ]
-        #expect(far.events.entries == changes.map { .set($0) })
-        #expect(far.store.problem == nil)
-        // What the reducer far away makes of them.
-        var state = SignUp.State()
-        let transition = Transition(seq: .initial, time: WallTime(milliseconds: 0), seed: 0)
-        for event in far.events.entries { SignUp().reduce(into: &state, event, transition) }
-        #expect(
-            state
-                == SignUp.State(
-                    name: "n", age: 7, share: 0.25, wantsNews: true, plan: .paid, address: .init(city: "Rome")))
-    }
-
-    @Test func `39 mutate through a scope finds the field of the root`() async {
-        let far = Far()
-        let address = far.store.scoped(to: \.address, event: { (event: SignUp.Event) in event })
-        address.mutate(keyPath: \.city, value: "Oslo")
-        await far.events.reaches(1)
-        #expect(far.events.entries == [.set(FieldChange(field: "city", value: .text("Oslo")))])
-    }
-
-    @Test(arguments: [true, false])
-    func `39 mutate of a field that is not registered changes nothing and says so`(hasFields: Bool) async {
-        let far = Far(fields: hasFields ? FieldEvents(SignUp.self) : .none)
-        let store = far.store
-        store.mutate(keyPath: \.isSubmitted, value: true)
-        guard case .unregistered(let field) = store.problem else {
-            Issue.record("no problem: \(String(describing: store.problem))")
-            return
+        for change in changes {
+            let far = Far()
+            change(far.store)
+            #expect(far.store.problem == .changedWithoutEvent)
+            #expect(
+                far.store.problem?.description
+                    == "only events change a loop that runs elsewhere; name an event: binding(for:event:)")
+            #expect(far.store.state == SignUp.State())
+            #expect(far.events.entries.isEmpty)
         }
-        #expect(field.contains("isSubmitted"))
-        #expect(far.events.entries.isEmpty)
     }
 
-    @Test(arguments: [
-        FieldChange(field: "isSubmitted", value: .flag(true)), FieldChange(field: "nothing", value: .empty),
-        FieldChange(field: "age", value: .text("7")), FieldChange(field: "name", value: .empty),
-        FieldChange(field: "plan", value: .text("gold")), FieldChange(field: "news", value: .whole(1)),
-        FieldChange(field: "share", value: .flag(true)), FieldChange(field: "nickname", value: .whole(1)),
-    ])
-    func `39 a change of another field, or of another type, changes nothing`(change: FieldChange) {
-        var state = SignUp.State()
-        #expect(!SignUp.fields.apply(change, to: &state))
-        #expect(state == SignUp.State())
+    @Test func `38 a binding with an event sends it to a loop that runs elsewhere`() async {
+        let far = Far()
+        far.store.context.binding(for: \.name, event: { .rename($0) }).value = "n"
+        await far.events.reaches(1)
+        #expect(far.events.entries == [.rename("n")])
+        #expect(far.store.problem == nil)
     }
 
     @Test func `events that wait for a loop out of reach have a limit`() async {

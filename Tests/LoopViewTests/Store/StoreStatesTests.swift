@@ -50,8 +50,7 @@ import Testing
     @Test func `a remote store has the states that come, the placeholder first`() async {
         let (updates, news) = AsyncStream<RemoteSource<SignUp.State, SignUp.Event>.Update>.makeStream()
         let store = Store(
-            remote: RemoteSource(updates: updates, send: { _ throws(SendRefusal) in }, fields: .none),
-            showing: SignUp.State())
+            remote: RemoteSource(updates: updates, send: { _ throws(SendRefusal) in }), showing: SignUp.State())
         let states = store.states
         for (index, name) in ["a", "b"].enumerated() {
             news.yield(.init(state: SignUp.State(name: name), connection: .live(Seq(UInt64(index)))))
@@ -65,8 +64,7 @@ import Testing
     @Test func `the states of a remote store end when it is released`() async {
         let (updates, news) = AsyncStream<RemoteSource<SignUp.State, SignUp.Event>.Update>.makeStream()
         var store: Store<SignUp.State, SignUp.Event>? = Store(
-            remote: RemoteSource(updates: updates, send: { _ throws(SendRefusal) in }, fields: .none),
-            showing: SignUp.State())
+            remote: RemoteSource(updates: updates, send: { _ throws(SendRefusal) in }), showing: SignUp.State())
         guard let states = store?.states else { return }
         store = nil
         #expect(await take(9, of: states).count == 1)

@@ -1,15 +1,9 @@
 import LoopCore
 import LoopView
 
-/// A loop with registered fields.
-struct SignUp: LoopDefinition, RegisteredFields {
+struct SignUp: LoopDefinition {
     struct State: Codable, Equatable, Sendable {
         var name = ""
-        var age = 0
-        var share = 0.5
-        var wantsNews = false
-        var nickname: String?
-        var plan = Plan.free
         var address = Address()
         var isSubmitted = false
     }
@@ -18,29 +12,17 @@ struct SignUp: LoopDefinition, RegisteredFields {
         var city = ""
     }
 
-    enum Plan: String, Codable, FieldValueConvertible {
-        case free
-        case paid
-    }
-
     enum Event: Codable, Equatable, Sendable {
-        case set(FieldChange)
+        case rename(String)
         case submit
     }
 
     static let name = "sign-up"
     let initial = State()
 
-    static let fields: Fields<State> = [
-        Field("name", \.name), Field("age", \.age), Field("share", \.share), Field("news", \.wantsNews),
-        Field("nickname", \.nickname), Field("plan", \.plan), Field("city", \.address.city),
-    ]
-
-    static func set(_ change: FieldChange) -> Event { .set(change) }
-
     func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
-        case .set(let change): Self.fields.apply(change, to: &state)
+        case .rename(let name): state.name = name
         case .submit: state.isSubmitted = true
         }
     }

@@ -1,29 +1,13 @@
 internal import LoopCore
 
-/// A change of one field of a state, to be sent to the loop.
-struct Mutation<State> {
-    /// The field, by which a remote loop finds its registered name, or nil if no key path leads to it.
-    let keyPath: PartialKeyPath<State>?
-    let value: any Sendable
-    let apply: @Sendable (inout State) -> Void
-
-    init(keyPath: PartialKeyPath<State>?, value: any Sendable, apply: @escaping @Sendable (inout State) -> Void) {
-        self.keyPath = keyPath
-        self.value = value
-        self.apply = apply
-    }
-
-    init<Value: Sendable>(_ keyPath: any WritableKeyPath<State, Value> & Sendable, _ value: Value) {
-        self.init(keyPath: keyPath, value: value) { $0[keyPath: keyPath] = value }
-    }
-}
-
 /// Sends events and changes of fields from a view to its loop. It does not keep the loop alive.
 struct Sender<State: Sendable, Event: Sendable>: Sendable {
+    typealias Change = @Sendable (inout State) -> Void
+
     /// The present state that an event or change would meet, or nil if the loop or the part is gone.
     let read: @Sendable () -> State?
     let send: @Sendable (Event) -> Void
-    let mutate: @Sendable (Mutation<State>) -> Void
+    let mutate: @Sendable (@escaping Change) -> Void
 
     /// A sender for a part of the state.
     func scoped<Part, PartEvent>(
@@ -31,27 +15,19 @@ struct Sender<State: Sendable, Event: Sendable>: Sendable {
     ) -> Sender<Part, PartEvent> {
         Sender<Part, PartEvent>(
             read: { [read] in read()?[keyPath: keyPath] }, send: { [send] in send(embed($0)) },
-            mutate: { [mutate] part in
-                let whole = part.keyPath.flatMap {
-                    (keyPath as AnyKeyPath).appending(path: $0) as? PartialKeyPath<State>
-                }
-                let apply = part.apply
-                mutate(Mutation(keyPath: whole, value: part.value) { apply(&$0[keyPath: keyPath]) })
-            })
+            mutate: { [mutate] change in mutate { change(&$0[keyPath: keyPath]) } })
     }
 
     /// A sender for a part that may be absent. While it is, a change does nothing.
     func unwrapped<Wrapped>() -> Sender<Wrapped, Event> where State == Wrapped? {
         Sender<Wrapped, Event>(
             read: { [read] in read() ?? nil }, send: send,
-            mutate: { [mutate] wrapped in
-                let apply = wrapped.apply
-                mutate(
-                    Mutation(keyPath: nil, value: wrapped.value) { state in
-                        guard var value = state.take() else { return }
-                        apply(&value)
-                        state = value
-                    })
+            mutate: { [mutate] change in
+                mutate { state in
+                    guard var value = state.take() else { return }
+                    change(&value)
+                    state = value
+                }
             })
     }
 
@@ -61,14 +37,12 @@ struct Sender<State: Sendable, Event: Sendable>: Sendable {
     ) -> Sender<Part, PartEvent> {
         Sender<Part, PartEvent>(
             read: { [read] in read().flatMap(path.extract) }, send: { [send] in send(embed($0)) },
-            mutate: { [mutate] part in
-                let apply = part.apply
-                mutate(
-                    Mutation(keyPath: nil, value: part.value) { state in
-                        guard var value = path.extract(state) else { return }
-                        apply(&value)
-                        state = path.embed(value)
-                    })
+            mutate: { [mutate] change in
+                mutate { state in
+                    guard var value = path.extract(state) else { return }
+                    change(&value)
+                    state = path.embed(value)
+                }
             })
     }
 

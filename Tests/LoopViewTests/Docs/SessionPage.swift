@@ -32,29 +32,3 @@ struct SessionPage: View {
         }
     }
 }
-
-struct Profile: LoopDefinition, RegisteredFields {
-    struct State: Codable, Sendable {
-        var name = ""
-        var wantsNews = false
-    }
-
-    enum Event: Codable, Sendable {
-        case set(FieldChange)
-        case submit
-    }
-
-    static let name = "profile"
-    static let fields: Fields<State> = [Field("name", \.name), Field("news", \.wantsNews)]
-    static func set(_ change: FieldChange) -> Event { .set(change) }
-    let initial = State()
-
-    func reduce(into state: inout State, _ event: Event, _: Transition) {
-        switch event {
-        case .set(let change): Self.fields.apply(change, to: &state)
-        case .submit: state.name = ""
-        }
-    }
-
-    var feedbacks: [Feedback<State, Event>] { [] }
-}
