@@ -129,7 +129,6 @@ let testsOfComingFrom: [String: [String: [String]]] = [
         "Reducer { state, event in … }": ["2 only reduced events change the state, one at a time"],
         "Reducer.combine(one, other)": ["30 combined reducers all run, in order, on the same state"],
         "Feedback.combine(one, other)": ["33 combined feedbacks are side by side and end together"],
-        "feedback.mapEvent(SearchEvent.detail)": ["a feedback with other events sends them and sees none"],
         "context.send(event: .type(title))": ["37 a loop gives a context for the current state and for each later one"],
         "context.action(for: .submit)": ["38 an action is a closure that sends"],
     ],

@@ -7,43 +7,9 @@ extension Effect {
     /// Sends these events, in order, at once.
     public static func events(of events: [Event]) -> Effect { Effect(body: .events(events)) }
 
-    /// Sends every element of an asynchronous sequence, until it ends.
-    public static func events<Events: AsyncSequence & Sendable>(from events: Events) -> Effect
-    where Events.Element == Event {
-        .run { send in
-            for try await event in events { try await send(event) }
-        }
-    }
-
-    /// Sends an event for each element of an asynchronous sequence, until it ends.
-    public static func events<Elements: AsyncSequence & Sendable>(
-        from elements: Elements, as event: @escaping @Sendable (Elements.Element) -> Event
-    ) -> Effect where Elements.Element: Sendable {
-        .run { send in
-            for try await element in elements { try await send(event(element)) }
-        }
-    }
-
     /// Runs `body` in a task of its own and sends the event that it returns, if any.
     public static func task(_ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Event?) -> Effect {
         Effect(body: .task(body))
-    }
-
-    /// Runs `body` in a task of its own. An error that leaves it becomes an event, unless the effect was cancelled.
-    public static func run(
-        catch failure: @escaping @Sendable (any Error) -> Event,
-        _ body: nonisolated(nonsending) @escaping @Sendable (Send<Event>) async throws -> Void
-    ) -> Effect {
-        .run { send in
-            do {
-                try await body(send)
-            } catch let refusal as SendRefusal {
-                throw refusal
-            } catch {
-                if Task.isCancelled { throw error }
-                try await send(failure(error))
-            }
-        }
     }
 
     /// This effect for a loop with other events.

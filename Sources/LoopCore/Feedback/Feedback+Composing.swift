@@ -72,13 +72,6 @@ extension Feedback {
         pullback(optionalValue: { $0 }, embedEvent: { $0 }, extractEvent: { $0 })
     }
 
-    /// This feedback in a loop with other events, none of which it sees.
-    public func mapEvent<Other: Sendable>(
-        _ embed: @escaping @Sendable (Event) -> Other
-    ) -> Feedback<State, Other> {
-        pullback(value: { $0 }, embedEvent: embed, extractEvent: { _ in nil })
-    }
-
     /// This feedback, attached only while the predicate is true for the state. When it becomes false, the effects are
     /// cancelled. When it becomes true again, the feedback starts over, with the state of that moment and no event.
     public func autoconnect(

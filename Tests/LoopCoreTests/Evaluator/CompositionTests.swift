@@ -101,7 +101,10 @@ import Testing
         let watching = Feedback<Part, Int>.extracting("b", payload: { $0 }, effect: { _ in .event(100) })
         let loop = Loop<Part, String>(
             initial: Part(), reducer: { $0.value += $1.count },
-            feedbacks: [asking, watching].map { $0.mapEvent { String(repeating: "x", count: $0) } })
+            feedbacks: [asking, watching].map {
+                $0.pullback(
+                    value: { $0 }, embedEvent: { String(repeating: "x", count: $0) }, extractEvent: { _ in nil })
+            })
         loop.send("x")
         #expect(loop.state.value == 6)
     }

@@ -98,7 +98,10 @@ extension World {
             feedback.pullback(
                 value: { (whole: Cells) in whole }, embedEvent: { Put($0.cell, 3 - $0.value) },
                 extractEvent: { (whole: Put) in whole })
-        case .mapped: feedback.mapEvent { Put($0.cell, 3 - $0.value) }
+        case .mapped:
+            feedback.pullback(
+                value: { (whole: Cells) in whole }, embedEvent: { Put($0.cell, 3 - $0.value) },
+                extractEvent: { (_: Put) in nil })
         }
     }
 }

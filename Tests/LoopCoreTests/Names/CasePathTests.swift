@@ -66,15 +66,6 @@ import Testing
         reducer(&whole, .square(side: 4))
         #expect(whole == Whole(size: 5))
     }
-
-    @Test func `a reducer that logs tells of each event and the state after it`() {
-        let log = Log()
-        let reducer = Reducer<Int, Int> { state, event in state += event }.logging { log.add($0) }
-        var state = 1
-        reducer(&state, 2)
-        reducer(&state, 3)
-        #expect(log.lines == ["2 → 3", "3 → 6"])
-    }
 }
 
 extension CasePath where Value == String {

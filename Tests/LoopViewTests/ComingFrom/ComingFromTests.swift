@@ -53,8 +53,8 @@ import Testing
         feedbackLoop(initial: .lensing(state: .skippingRepeated(state: .firstValueAfterNil( .whenBecomesTrue(
         .compacting(state: Feedback(predicate: Feedback(effects: .extracting(payload: .skippingRepeated(events:
         .compacting(events: .middleware(effect: .react(request: .react(requests: .custom Feedback(events:
-        .source( input .bind .autoconnect(followingChangesIn: Reducer.combine( .pullback(value: .optional() .logging
-        .combine( .mapEvent( Feedback(skippingRepeated: Feedback(lensing: Store( ViewModel( .state .send(event:
+        .source( input .bind .autoconnect(followingChangesIn: Reducer.combine( .pullback(value: .optional()
+        .combine( Feedback(skippingRepeated: Feedback(lensing: Store( ViewModel( .state .send(event:
         .mutate(keyPath: context.text context.view(value: context.binding(for: context.action(for: Widget(viewModel:
         IfLetWidget( SwitchWidget( CaseLetWidget( clock.advance(by: clock.run() TestLoop
         """

@@ -144,7 +144,7 @@ func composed() -> (Reducer<Search, SearchEvent>, [SearchFeedback]) {
     }
     let sending = Feedback<Search, DetailEvent>.source("likes") { send in try await send(.like) }
     return (
-        reducer.logging { _ in },
+        Reducer.combine(reducer, Reducer { state, event in print("\(event) → \(state)") }),
         [
             .combine(
                 asking[0].pullback(optionalValue: \.detail, embedEvent: SearchEvent.detail, extractEvent: \.detail),
@@ -152,7 +152,7 @@ func composed() -> (Reducer<Search, SearchEvent>, [SearchFeedback]) {
             asking[1].optional().pullback(value: \.detail, event: CasePath(SearchEvent.detail)),
             asking[2].pullback(
                 value: { $0.detail ?? Detail() }, embedEvent: SearchEvent.detail, extractEvent: \.detail),
-            sending.mapEvent(SearchEvent.detail),
+            sending.pullback(value: { $0 }, embedEvent: SearchEvent.detail, extractEvent: { _ in nil }),
         ]
     )
 }
