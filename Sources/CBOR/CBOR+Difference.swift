@@ -147,23 +147,28 @@ extension CBORIndex {
     }
 }
 
-/// One level of a document: where its entries are, without what is within them.
-package struct CBOROutline: Equatable, Sendable {
-    package enum Kind: String, Sendable {
+/// One level of a document: the entries of a map or an array, each with its size, without what is within them.
+package struct CBOROutline: Codable, Equatable, Sendable {
+    package enum Kind: String, Codable, Sendable {
         case map, array, value
     }
 
-    package struct Entry: Equatable, Sendable {
+    /// A value of the document.
+    package struct Entry: Codable, Equatable, Sendable {
         /// Its key in a map as JSON has it, or its number in an array, or nothing if it is the whole document.
         package var name: String
         package var kind: Kind
         /// How many entries it has; 0 for a value.
         package var count: Int
-        /// Its bytes in the document.
-        package var range: Range<Int>
+        /// The size of the encoded value.
+        package var size: Int
+        /// The encoded value, or nothing if it is larger than 256 bytes.
+        package var value: [UInt8]
     }
 
+    /// The value itself.
     package var whole: Entry
+    /// The selected entries, in the order of the document.
     package var entries: [Entry]
 }
 
@@ -201,8 +206,10 @@ extension CBORIndex {
         let inner = untagged(item)
         let major = head(at: Int(inner.offset)).major
         let isContainer = major == 4 || major == 5
+        let size = range(of: item).count
         return CBOROutline.Entry(
             name: name, kind: major == 5 ? .map : major == 4 ? .array : .value,
-            count: isContainer ? Int(containers[Int(inner.container)].count) : 0, range: range(of: item))
+            count: isContainer ? Int(containers[Int(inner.container)].count) : 0, size: size,
+            value: size <= 256 ? copy(item) : [])
     }
 }

@@ -36,13 +36,22 @@ import Testing
     @Test func `has the selected entries with their sizes`() throws {
         let bytes = try CBOR.fromJSON(text: #"{"a":[1,2,3],"b":"text","c":{}}"#)
         let outline = try CBOR.outline(of: bytes, entries: 0..<2)
-        #expect(outline.whole.kind == .map && outline.whole.count == 3 && outline.whole.range == 0..<bytes.count)
+        #expect(outline.whole.kind == .map && outline.whole.count == 3 && outline.whole.size == bytes.count)
         #expect(outline.entries.map(\.name) == ["a", "b"])
         #expect(outline.entries.map(\.kind) == [.array, .value])
         #expect(outline.entries.map(\.count) == [3, 0])
-        #expect(try CBOR.json(Array(bytes[outline.entries[1].range])) == #""text""#)
+        #expect(try CBOR.json(outline.entries[1].value) == #""text""#)
         #expect(try CBOR.outline(of: bytes, entries: 2..<9).entries.map(\.name) == ["c"])
         #expect(try CBOR.outline(of: [0x82, 1, 2], entries: 1..<9).entries.map(\.name) == ["1"])
+    }
+
+    @Test func `leaves values of more than 256 bytes out`() throws {
+        let texts = [253, 254].map { String(repeating: "x", count: $0) }
+        let entries = try CBOR.outline(of: CBOR.encode(texts), entries: 0..<2).entries
+        #expect(entries.map(\.size) == [255, 256])
+        #expect(entries.allSatisfy { $0.value.count == $0.size })
+        let longer = try CBOR.outline(of: CBOR.encode([String(repeating: "x", count: 255)]), entries: 0..<1).entries
+        #expect(longer.map(\.size) == [257] && longer.map(\.value) == [[]])
     }
 
     @Test func `of a value has no entries, and of broken bytes there is none`() throws {

@@ -20,7 +20,7 @@ package enum AdministrationRequest: Codable, Equatable, Sendable {
     /// the newest first, and begins before the position `after`.
     case history(from: UInt64, through: UInt64?, after: UInt64?, filter: HistoryFilter? = nil)
     /// Requests the state after a transition: 0 is the initial state, nil the newest. Without a part it is the whole state. With an
-    /// outline, the bytes of the answer are a ``StateOutline`` of it.
+    /// outline, the bytes of the answer are a ``CBOROutline`` of it.
     case state(at: UInt64?, part: StateSelection? = nil, outline: OutlineSelection? = nil)
     /// Requests where an event came from. With `step` also what its transition changed, which may take as long as `state`.
     case origin(of: UInt64, step: Bool? = nil)

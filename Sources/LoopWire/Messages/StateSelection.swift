@@ -39,46 +39,11 @@ package struct OutlineSelection: Codable, Equatable, Hashable, Sendable {
         self.from = from
         self.max = max
     }
-}
 
-/// One level of a state: the entries of a map or an array, each with its size, without what is within them.
-package struct StateOutline: Codable, Equatable, Sendable {
-    /// A value of the state.
-    package struct Entry: Codable, Equatable, Sendable {
-        /// Its key in a map as JSON has it, or its number in an array, or nothing if it is the whole.
-        package var name: String
-        /// "map", "array" or "value".
-        package var kind: String
-        /// How many entries it has; 0 for a value.
-        package var count: Int
-        /// The size of the encoded value.
-        package var size: Int
-        /// The encoded value, or nothing if it is larger than 256 bytes.
-        package var value: [UInt8]
-    }
-
-    /// The value itself.
-    package var whole: Entry
-    /// The selected entries, in the order of the state.
-    package var entries: [Entry]
-
-    /// Creates an outline of a document.
-    /// - Throws: `WireError` if the bytes are no CBOR.
-    package init(of bytes: [UInt8], _ selection: OutlineSelection) throws(WireError) {
-        let from = Swift.max(selection.from, 0)
-        let outline = try CBOR.outline(
-            of: bytes, entries: from..<(from + Swift.min(Swift.max(selection.max, 0), 1000)))
-        whole = Entry(outline.whole, of: bytes)
-        entries = outline.entries.map { Entry($0, of: bytes) }
-    }
-}
-
-extension StateOutline.Entry {
-    fileprivate init(_ entry: CBOROutline.Entry, of bytes: [UInt8]) {
-        let isShort = entry.range.count <= 256
-        self.init(
-            name: entry.name, kind: entry.kind.rawValue, count: entry.count, size: entry.range.count,
-            value: isShort ? Array(bytes[entry.range]) : [])
+    /// The numbers of the entries, within the limits.
+    fileprivate var numbers: Range<Int> {
+        let first = Swift.max(from, 0)
+        return first..<(first + Swift.min(Swift.max(max, 0), 1000))
     }
 }
 
@@ -123,7 +88,7 @@ package enum ShownState {
         _ part: StateSelection, of state: Definition.State, _ definition: Definition, outline: OutlineSelection?
     ) throws -> [UInt8] {
         let bytes = try encode(part, of: state, definition)
-        return try outline.map { try CBOR.encode(StateOutline(of: bytes, $0)) } ?? bytes
+        return try outline.map { try CBOR.encode(CBOR.outline(of: bytes, entries: $0.numbers)) } ?? bytes
     }
 
     /// Encodes a part of a state as a document.

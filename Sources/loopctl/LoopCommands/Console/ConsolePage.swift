@@ -1,3 +1,4 @@
+import CBOR
 import LoopCore
 import LoopNode
 import LoopView
@@ -459,7 +460,7 @@ private struct StateView: View {
         if case .level(let seen, let outline) = console.answers[question] {
             Text(seq == nil ? "as of seq \(seen), \(outline.whole.size) bytes" : "\(outline.whole.size) bytes")
                 .tone(.secondary)
-            if outline.whole.kind == "value" {
+            if outline.whole.kind == .value {
                 Text(outline.whole.text).code()
             } else {
                 WindowList(
@@ -478,11 +479,11 @@ private struct StateView: View {
     }
 }
 
-extension StateOutline.Entry {
+extension CBOROutline.Entry {
     /// The value if it is short, or how large it is.
     fileprivate var text: String {
         if !value.isEmpty { return JSONText.onOneLine(JSONText.document(value), 200) }
-        return kind == "value" ? "\(size) bytes" : "\(kind) of \(count), \(size) bytes"
+        return kind == .value ? "\(size) bytes" : "\(kind) of \(count), \(size) bytes"
     }
 }
 

@@ -1,3 +1,4 @@
+import CBOR
 import Linux
 import LoopCollections
 import LoopCore
@@ -43,7 +44,7 @@ enum ConsoleAnswer: Sendable {
     case oldest(UInt64)
     case records([HistoryRecord], next: UInt64?)
     case transition(EventOrigin)
-    case level(seq: UInt64, StateOutline)
+    case level(seq: UInt64, CBOROutline)
     case changes([PartChange], from: UInt64, because: String?)
     case whatIf(lines: [String])
     case examples([String])
@@ -104,7 +105,7 @@ struct ConsoleAsker: Sendable {
                 .state(
                     at: seq, part: StateSelection(path: path),
                     outline: OutlineSelection(from: from, max: ConsoleState.windowRows)), \.state, replayLimit)
-            return .level(seq: answer.seq, try CBORCoder().decode(StateOutline.self, from: answer.bytes))
+            return .level(seq: answer.seq, try CBORCoder().decode(CBOROutline.self, from: answer.bytes))
         case .changes(let path, let before):
             let answer = try call(
                 .changes(of: StateSelection(path: path), before: before, max: Self.changesMax), \.changes, replayLimit)
