@@ -140,6 +140,47 @@ extension Journal {
         }
     }
 
+    /// Calls `body` with each record after one position up to another, and with its position.
+    func forEachRecord(
+        after start: UInt64, through end: UInt64, _ body: (Record, UInt64) -> Void
+    ) throws(JournalError) {
+        var position = start
+        while position < end {
+            let page = try records(after: position, bytesMax: 1 << 20)
+            if page.isEmpty { return }
+            for record in page.prefix(Int(end - position)) {
+                position += 1
+                body(record, position)
+            }
+        }
+    }
+
+    /// Walks backwards, a window of 4096 records at a time, until `body` returns false. If a window begins before the oldest record
+    /// that is left, a smaller one is tried.
+    /// - Parameters:
+    ///   - end: the position of the newest record.
+    ///   - last: the position at which the walk ends.
+    ///   - body: gets the position before a window, and that of its last record. It reads the window first.
+    /// - Returns: the position that the walk has reached, or nil if `body` returned false or the records before it were trimmed.
+    func forEachWindow(
+        before end: UInt64, downTo last: UInt64 = 0,
+        _ body: (_ start: UInt64, _ end: UInt64) throws(JournalError) -> Bool
+    ) throws(JournalError) -> UInt64? {
+        var (end, count) = (end, UInt64(4096))
+        while end > last {
+            let start = end - min(end, count)
+            do throws(JournalError) {
+                guard try body(start, end) else { return nil }
+                end = start
+            } catch {
+                guard error.kind == .trimmed else { throw error }
+                guard count > 1 else { return nil }
+                count /= 2
+            }
+        }
+        return end
+    }
+
     /// Whether the bytes of a snapshot are what was written.
     /// - Throws: `JournalError` if that is not known, because the journal cannot be read.
     package func isIntact(_ snapshot: SnapshotEntry) throws(JournalError) -> Bool {

@@ -3,10 +3,6 @@ package import LoopKeys
 package import LoopWire
 
 extension EventOrigin {
-    /// How many records are searched first for the one that opened a session. Each search takes twice as many, up to a maximum.
-    private static var windowRecords: UInt64 { 1024 }
-    private static var windowRecordsMax: UInt64 { 1 << 16 }
-
     /// Finds out where an event came from.
     /// - Parameters:
     ///   - seq: the seq of the event.
@@ -60,36 +56,15 @@ extension EventOrigin {
     private mutating func findSender(
         _ session: SessionID, before position: UInt64, in journal: any Journal, _ keys: AllowedKeys
     ) throws(JournalError) {
-        var (end, count) = (position, Self.windowRecords)
-        while end > 0, peer == nil {
-            let start = end - min(end, count)
-            do throws(JournalError) {
-                try search(session, from: start, to: end, in: journal, keys)
-                (end, count) = (start, min(2 * count, Self.windowRecordsMax))
-            } catch {
-                // The window begins before the oldest record that is left.
-                guard error.kind == .trimmed else { throw error }
-                guard count > 1 else { return }
-                count /= 2
-            }
-        }
-    }
-
-    private mutating func search(
-        _ session: SessionID, from start: UInt64, to end: UInt64, in journal: any Journal, _ keys: AllowedKeys
-    ) throws(JournalError) {
-        var place = start
-        while place < end {
-            let page = try journal.records(after: place, bytesMax: 1 << 20)
-            if page.isEmpty { return }
-            for record in page.prefix(Int(end - place)) {
+        _ = try journal.forEachWindow(before: position) { start, end throws(JournalError) in
+            try journal.forEachRecord(after: start, through: end) { record, _ in
                 switch record {
                 case .sessionOpened(session, let peer): self.peer = "\(peer)"
                 case .sessionOwned(session, let owner): key = keys[owner]?.name ?? "\(owner)"
                 default: break
                 }
             }
-            place += UInt64(page.count)
+            return peer == nil
         }
     }
 }

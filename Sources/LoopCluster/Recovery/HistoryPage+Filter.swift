@@ -2,9 +2,8 @@ package import LoopCore
 package import LoopWire
 
 extension HistoryPage {
-    /// How many records are searched for one page, and how many at a time.
+    /// How many records are searched for one page.
     private static var searchedMax: UInt64 { 65_536 }
-    private static var windowRecords: UInt64 { 4096 }
 
     /// Reads what a filter selects, the newest first. It reads the journal backwards, a window of records at a time.
     /// - Parameters:
@@ -19,7 +18,7 @@ extension HistoryPage {
     ) throws(JournalError) {
         self.init(records: [], next: nil)
         let limit = min(through ?? Seq(.max), try journal.newestSeq())
-        var end: UInt64
+        let end: UInt64
         do throws(JournalError) {
             if let before { end = before - min(before, 1) } else { end = try Self.end(of: journal, limit) }
         } catch {
@@ -28,33 +27,23 @@ extension HistoryPage {
         }
         let last = end - min(end, Self.searchedMax)
         let countMax = min(max(filter.max, 1), 2000)
-        var (count, seq) = (Self.windowRecords, limit.value)
-        while end > last {
-            let start = end - min(end, count)
-            let window: [HistoryRecord]
-            do throws(JournalError) {
-                window = try Self.records(of: journal, from: start, to: end, seq)
-            } catch {
-                // The window begins before the oldest record that is left.
-                guard error.kind == .trimmed else { throw error }
-                guard count > 1 else { return }
-                count /= 2
-                continue
-            }
+        var seq = limit.value
+        let rest = try journal.forEachWindow(before: end, downTo: last) { start, end throws(JournalError) in
+            let window = try Self.records(of: journal, from: start, to: end, seq)
             for record in window.reversed() {
-                if record.seq < from.value { return }
+                if record.seq < from.value { return false }
                 if let through, record.seq > through.value { continue }
                 guard filter.selects(record) else { continue }
                 records.append(record)
                 if records.count == countMax {
                     next = record.position > 1 ? record.position : nil
-                    return
+                    return false
                 }
             }
             if let first = window.first { seq = first.kind == "event" ? first.seq - 1 : first.seq }
-            end = start
+            return true
         }
-        next = end > 0 ? end + 1 : nil
+        if let rest, rest > 0 { next = rest + 1 }
     }
 
     /// The position of the last record that belongs to a seq.
@@ -76,20 +65,14 @@ extension HistoryPage {
         of journal: any Journal, from start: UInt64, to end: UInt64, _ last: UInt64
     ) throws(JournalError) -> [HistoryRecord] {
         var records: [HistoryRecord] = []
-        var position = start
         var seq: Seq?
-        while position < end {
-            let page = try journal.records(after: position, bytesMax: 1 << 20)
-            if page.isEmpty { break }
-            for record in page.prefix(Int(end - position)) {
-                position += 1
-                if case .event(let event) = record {
-                    // Seqs have no gaps, so the event before the window has the one before.
-                    if seq == nil { for index in records.indices { records[index].seq = event.seq.value - 1 } }
-                    seq = event.seq
-                }
-                records.append(HistoryRecord(record, position: position, seq: seq ?? Seq(last)))
+        try journal.forEachRecord(after: start, through: end) { record, position in
+            if case .event(let event) = record {
+                // Seqs have no gaps, so the event before the window has the one before.
+                if seq == nil { for index in records.indices { records[index].seq = event.seq.value - 1 } }
+                seq = event.seq
             }
+            records.append(HistoryRecord(record, position: position, seq: seq ?? Seq(last)))
         }
         return records
     }
