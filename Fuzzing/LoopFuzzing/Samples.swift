@@ -73,7 +73,6 @@ enum Samples {
     static let topics: [(name: String, topic: Topic)] = [
         ("inbox", .inbox(ReducerRun.loop, peer)), ("updates", .updates(ReducerRun.loop, UpdateStream(.full))),
         ("differences", .updates(ReducerRun.loop, UpdateStream(.delta, of: SectionID(name: "beds"), interval: 200))),
-        ("events", .events(ReducerRun.loop, fingerprint: 0xfeed)),
         ("transitions", .transitions(ReducerRun.loop)), ("tick", .tick(ReducerRun.loop)),
     ]
 
@@ -120,7 +119,6 @@ enum Samples {
         ("outcomes request", .outcomesRequest(session, after: 5)),
         ("state request", .stateRequest(transfer: 1, part: 8)), ("goodbye", .goodbye(session, peer, history)),
         ("section request", .stateRequest(transfer: 1, part: 8, form: .chunks, section: "beds", deltas: 0)),
-        ("transitions request", .transitionsRequest(fingerprint: 0xfeed, after: Seq(7))),
         (
             "progress",
             .progress(

@@ -212,15 +212,6 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
         return remote
     }
 
-    /// Creates a handle that folds the events, and so sees every state.
-    /// - Parameter name: a name for status reports.
-    /// - Throws: `NodeError` if the system refuses something.
-    public func follower(_ name: String = "") throws -> RemoteLoop<Definition> {
-        let remote = try RemoteLoop(folding: definition, reducer: address, name: name, context: context, log: log)
-        nodes.withLock { $0.remotes.append(remote) }
-        return remote
-    }
-
     /// Ends a handle as `kill -9` ends its process. Events that have not left are not sent any more, and nothing is written to its
     /// outbox.
     public nonisolated(nonsending) func kill(_ remote: RemoteLoop<Definition>) async { await remote.kill() }
@@ -249,8 +240,8 @@ extension LocalCluster {
 
     /// Waits until an observer shows a state that fulfils a condition.
     ///
-    /// An observer may skip states while others arrive. So use a condition that stays fulfilled; for each single state there is
-    /// ``follower(_:)``. States before the last event that ``sendAndConfirm(_:)`` has confirmed do not count.
+    /// An observer may skip states while others arrive. So use a condition that stays fulfilled. States before the
+    /// last event that ``sendAndConfirm(_:)`` has confirmed do not count.
     /// - Parameters:
     ///   - what: the condition in words, for the failure.
     ///   - id: a state that another handle has made. States before it do not count.

@@ -282,7 +282,6 @@ def questions(bench: Bench) -> None:
         (wire.Hello("todo", 0), "todo", (wire.Hello.verb, 0), "loop"),
         (dataclasses.replace(join, peer=os.urandom(16), session=0, schema=999), "ledger", (wire.Join.verb, 0), "schema"),
         (dataclasses.replace(join, peer=os.urandom(16), session=0, groups=["(local)"]), "ledger", (wire.Join.verb, 0), "placement"),
-        (wire.TransitionsWanted(1, 0), "ledger", (wire.TransitionsWanted.verb, 0), "definition"),
     ]:  # fmt: skip
         answer = asker.exchange(message, loop)[1]
         is_right = isinstance(answer, wire.Refused) and wire.REFUSED[answer.what] == what if what else isinstance(answer, wire.Busy)

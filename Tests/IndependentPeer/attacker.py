@@ -158,7 +158,6 @@ def messages(dice: random.Random) -> list:
         wire.Goodbye(number(), peer, number()),
         wire.StatusWanted(),
         wire.Administration(number(), bytes(dice.getrandbits(8) for _ in range(dice.randrange(40)))),
-        wire.TransitionsWanted(number(), number()),
     ]
 
 

@@ -12,17 +12,13 @@ struct ObserverRun {
     /// What the follower showed last.
     private var shown: Seq?
 
-    /// - Parameter flags: 1 no states, 2 no transitions, 4 differences, 8 events.
+    /// - Parameter flags: 1 no states, 2 no transitions, 4 differences.
     init(flags: UInt8) {
         var following = Following(.none)
         if flags & 1 == 0 { following = .wholeStates }
         if flags & 4 != 0 { following = .updates(.delta) }
         following.transitions = flags & 2 == 0
         follower = StateFollower(Allotment.State.self)
-        if flags & 8 != 0 {
-            following = Following(.events(fingerprint: DefinitionFingerprint(of: Allotment()).value))
-            follower = StateFollower(folding: Allotment())
-        }
         sees = following.dependsOnTheLast
         machine = ObserverMachine(following, at: .zero + .milliseconds(1000))
     }
@@ -65,7 +61,6 @@ struct ObserverRun {
         // Seqs of two epochs do not compare.
         case .begins: (seq, shown) = (nil, nil)
         case .state(let new, _), .delta(let new, _, _): try advance(to: new)
-        case .events(_, let notes): for note in notes { try advance(to: note.seq) }
         case .again(let new, _): try require(seq.map { new >= $0 } ?? true, "state \(new) is shown again after \(text)")
         default: break
         }
@@ -84,7 +79,7 @@ struct ObserverRun {
                 machine.resync(shown: follower.shown)
                 seq = follower.shown
                 hasDiverged = true
-            case .renames, .misses: break
+            case .renames: break
             }
         }
         return hasDiverged

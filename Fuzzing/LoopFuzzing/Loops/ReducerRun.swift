@@ -31,7 +31,6 @@ struct ReducerRun {
             UpdateStream(.full), UpdateStream(.delta), UpdateStream(.full, of: SectionID(name: "beds"), interval: 300),
             UpdateStream(.delta, of: SectionID(name: "beds")),
         ]
-        subscriptions.hasEvents = true
         subscriptions.hasTransitions = true
         try turn { $0.follow(subscriptions) }
     }

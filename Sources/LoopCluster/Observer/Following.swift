@@ -8,21 +8,19 @@ package struct Following: Equatable, Sendable {
         case none
         /// States come as a stream of updates.
         case updates(UpdateStream)
-        /// This process folds the events with the definition of this fingerprint, so every state is seen.
-        case events(fingerprint: UInt64)
     }
 
     /// How states come, if they are followed at all.
     package var states: States
     /// The name of the section of the state that is followed; empty for the whole state.
     package var section: String
-    /// Whether transitions are shown to people as they are. Not together with `.events`, which come the same way.
+    /// Whether transitions are shown to people.
     package var transitions: Bool
 
     /// - Parameters:
     ///   - states: the states to follow.
     ///   - section: the section that an `UpdateStream` in `states` names too.
-    ///   - transitions: whether to follow the events too.
+    ///   - transitions: whether to follow the transitions too.
     package init(_ states: States, section: String = "", transitions: Bool = false) {
         self.states = states
         self.section = section
@@ -47,22 +45,17 @@ package struct Following: Equatable, Sendable {
             switch self.states {
             case .none: []
             case .updates(let stream): [.updates(loop, stream)]
-            case .events(let fingerprint): [.events(loop, fingerprint: fingerprint)]
             }
         return states + (transitions ? [.transitions(loop)] : []) + [.tick(loop)]
     }
 
     var hasStates: Bool { states != .none }
 
-    /// The fingerprint of the definition that folds the events, or nil if none does.
-    package var fingerprint: UInt64? { if case .events(let fingerprint) = states { fingerprint } else { nil } }
-
     /// Whether a state is made from the one before.
     package var dependsOnTheLast: Bool {
         switch states {
         case .none: false
         case .updates(let stream): stream.mode == .delta
-        case .events: true
         }
     }
 

@@ -3,7 +3,7 @@ import LoopCore
 /// The state that an observer has handed out, compared with what is known to exist.
 ///
 ///     unknown ── a state at seq n ──▶ known at n ── what builds on it ──▶ known at m
-///        ▲                                │  lack: what has to be fetched first
+///        ▲                                │  lacks a base: a state has to be fetched first
 ///        └── it proved wrong, or a new epoch, if a state is made from the one before
 struct ObservedState: Equatable, Sendable {
     enum Phase: Equatable, Sendable {
@@ -18,13 +18,11 @@ struct ObservedState: Equatable, Sendable {
         var seqs: ClosedRange<Seq>
         /// When a newer state became known, if it has not come by itself.
         var outdatedSince: MonotonicTime?
-        /// What has to be fetched before the waiting updates can be used.
-        var lack: Lack?
+        /// Whether a state has to be fetched before the waiting updates can be used.
+        var lacksABase = false
         /// The newest hash that was handed out. It comes again with each tick.
         var hash: SeqHash?
     }
-
-    enum Lack { case state, events }
 
     struct SeqHash: Equatable, Sendable {
         let seq: Seq
@@ -42,14 +40,14 @@ struct ObservedState: Equatable, Sendable {
     var known: Known? { if case .known(let known) = phase { known } else { nil } }
     var seqs: ClosedRange<Seq>? { known?.seqs }
 
-    /// What has to be fetched before the waiting updates can be used. Nil unless a state is known.
-    var lack: Lack? {
-        get { known?.lack }
-        set { inKnown { $0.lack = newValue } }
+    /// Whether a state has to be fetched before the waiting updates can be used. False unless a state is known.
+    var lacksABase: Bool {
+        get { known?.lacksABase ?? false }
+        set { inKnown { $0.lacksABase = newValue } }
     }
 
     /// Whether the newest state that is known to exist was handed out.
-    var isNewest: Bool { known.map { $0.seqs.upperBound >= newest && $0.lack == nil } ?? false }
+    var isNewest: Bool { known.map { $0.seqs.upperBound >= newest && !$0.lacksABase } ?? false }
 
     /// Whether the state at a seq is older than, or equal to, what was handed out.
     func isOld(_ seq: Seq) -> Bool {

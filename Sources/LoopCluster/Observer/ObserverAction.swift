@@ -18,13 +18,11 @@ package enum ObserverAction: Equatable, Sendable {
     case assembled(Seq, isAgain: Bool)
     /// The changes that make a newer state from the one before. The new state must have the hash, if there is one.
     case delta(Seq, hash: UInt64?, [UInt8])
-    /// The events after the last state, each to be folded into it.
-    case events(History, [TransitionNote])
     /// The hash that the last state must have.
     case hash(Seq, UInt64)
     /// Transitions, for people.
     case transitions([TransitionNote])
-    /// Seqs whose transition or state is not shown. What follows is of the next seq.
+    /// Seqs whose transition is not shown. What follows is of the next seq.
     case missed(ClosedRange<Seq>)
     /// The loop has ended, with its exit code and its outcome for people.
     case ended(exitCode: Int32, text: String)
@@ -39,8 +37,8 @@ extension ObserverAction {
     /// After `resync`, the machine hands out again what is missing.
     package var buildsOnTheLast: Bool {
         switch self {
-        case .state, .again, .chunk, .assembled, .delta, .events, .hash, .missed: true
-        case .begins, .send, .transitions, .ended, .refused, .standing: false
+        case .state, .again, .chunk, .assembled, .delta, .hash: true
+        case .begins, .send, .transitions, .missed, .ended, .refused, .standing: false
         }
     }
 }

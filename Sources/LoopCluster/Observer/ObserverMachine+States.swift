@@ -18,9 +18,6 @@ extension ObserverMachine {
 
     /// - Parameter action: makes the action that hands out the state, given whether it has the last state's seq.
     mutating func show(_ seq: Seq, _ action: (_ isAgain: Bool) -> ObserverAction) {
-        if following.fingerprint != nil, let shown = state.shown, seq > shown, seq.value - shown.value > 1 {
-            actions.append(.missed(shown.next...Seq(seq.value - 1)))
-        }
         actions.append(action(seq == state.shown))
         requests.endTransfer()
         state.begin(seq, at: now)
@@ -35,27 +32,20 @@ extension ObserverMachine {
     // MARK: What builds on the state before
 
     mutating func take(_ delta: StateDelta) {
-        guard following.fingerprint == nil, following.dependsOnTheLast else { return }
+        guard following.dependsOnTheLast else { return }
         state.notice(delta.seq, at: now)
         waiting.add(delta, bytesMax: max(Waiting.bytesMax, min(requests.byteCount, waitingBytesMax)))
         useWaiting()
     }
 
-    mutating func take(_ notes: [TransitionNote]) {
-        guard let last = notes.last else { return }
-        state.notice(last.seq, at: now)
-        waiting.add(notes)
-        useWaiting()
-    }
-
     /// Takes note that a section has not changed.
     mutating func keep(_ seqs: ClosedRange<Seq>) {
-        guard following.hasStates, following.fingerprint == nil else { return }
+        guard following.hasStates else { return }
         state.notice(seqs.upperBound, at: now)
         if state.extend(by: seqs, at: now) {
             useWaiting()
         } else if let content = state.seqs, seqs.lowerBound > content.upperBound {
-            state.lack = .state
+            state.lacksABase = true
             askIfDue()
         }
     }
@@ -67,16 +57,8 @@ extension ObserverMachine {
             state.reach(delta.seq...delta.seq, at: now)
             if let value = delta.hash { _ = state.compares(ObservedState.SeqHash(seq: delta.seq, value: value)) }
         }
-        guard let seqs = state.seqs else { return }
-        handOut(waiting.notes(after: seqs.upperBound))
-        state.lack = waiting.isEmpty ? nil : following.fingerprint == nil ? .state : .events
-        if state.lack != nil { askIfDue() }
-    }
-
-    mutating func handOut(_ notes: [TransitionNote]) {
-        guard let last = notes.last else { return }
-        actions.append(.events(followed.history, notes))
-        state.reach(last.seq...last.seq, at: now)
+        state.lacksABase = !waiting.isEmpty
+        if state.lacksABase { askIfDue() }
     }
 
     // MARK: Transitions for people

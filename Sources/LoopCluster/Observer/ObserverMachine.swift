@@ -50,12 +50,12 @@ package struct ObserverMachine: Sendable {
     }
 
     /// Whether something has to be requested.
-    private var isMissingSomething: Bool { requests.isFetching || state.known == nil || state.lack != nil }
+    private var isMissingSomething: Bool { requests.isFetching || state.known == nil || state.lacksABase }
 
     /// How well the state that was handed out last is known.
     /// - Parameter isHeard: whether the reducer's messages come. If not, newer states may exist.
     package func standing(isHeard: Bool) -> ObserverStanding {
-        let isCurrent = state.known.map { $0.lack == nil && !isLate } ?? false
+        let isCurrent = state.known.map { !$0.lacksABase && !isLate } ?? false
         return ObserverStanding(
             state: state.seqs.map { StateID(history: history, epoch: epoch, seq: $0.upperBound) },
             isCurrent: isHeard && isCurrent)
@@ -74,8 +74,6 @@ package struct ObserverMachine: Sendable {
     package mutating func advance(to now: MonotonicTime) {
         pass(to: now)
         guard following.hasStates else { return }
-        let isLate = isLate
-        if isLate, state.lack == nil, following.fingerprint != nil { state.lack = .events }
         if isMissingSomething || isLate { askIfDue() }
     }
 
@@ -121,7 +119,7 @@ package struct ObserverMachine: Sendable {
         case .delta(let delta): take(delta)
         case .unchanged(let seqs): keep(seqs)
         case .stateHash(let seq, let hash): compare(seq, hash)
-        case .transitions(let notes): if following.fingerprint != nil { take(notes) } else { show(notes) }
+        case .transitions(let notes): show(notes)
         case .ended(let seq, let exitCode, let text):
             end(HeardEnd(frame, at: seq, exitCode: exitCode, text: text), now: now)
         case .introduction, .joinAccepted, .commands, .acknowledgement, .tick, .assignments, .outcomes, .busy,
@@ -136,7 +134,6 @@ package struct ObserverMachine: Sendable {
         guard following.hasStates else { return }
         switch frame.message {
         case .statePart(let part): if follows(frame) { assemble(part) }
-        case .transitions(let notes): if follows(frame) { repair(notes) }
         case .busy(let question, let retryAfter, _):
             // The answer may be of a transfer that is over.
             guard question == requests.question else { return }
@@ -144,7 +141,7 @@ package struct ObserverMachine: Sendable {
             requests.wait(until: self.now + ReducerTerms.pause(retryAfter))
         case .refused(let refused, let question): if question.isOfAnObserver { actions.append(.refused(refused)) }
         case .introduction, .joinAccepted, .commands, .acknowledgement, .tick, .assignments, .outcomes, .status,
-            .ended, .update, .serverHeartbeat, .answer, .delta, .unchanged, .stateHash, .goodbyeHeard,
+            .ended, .update, .transitions, .serverHeartbeat, .answer, .delta, .unchanged, .stateHash, .goodbyeHeard,
             .refusalDetails, .redirect, .noLeader:
             break
         }
@@ -187,15 +184,7 @@ package struct ObserverMachine: Sendable {
 
 /// Requests for what does not come by itself. A state is fetched part by part.
 extension ObserverMachine {
-    mutating func askIfDue() { if now >= requests.next { ask() } }
-
-    private mutating func ask() {
-        if state.lack == .events, !requests.isFetching, let seqs = state.seqs, let fingerprint = following.fingerprint {
-            requests.delay(at: now)
-            return send([.transitionsRequest(fingerprint: fingerprint, after: seqs.upperBound)])
-        }
-        send(requests.ask(at: now))
-    }
+    mutating func askIfDue() { if now >= requests.next { send(requests.ask(at: now)) } }
 
     private mutating func send(_ messages: [ToReducer]) { for message in messages { actions.append(.send(message)) } }
 
@@ -210,25 +199,6 @@ extension ObserverMachine {
             if isLast { return show(seq) { .assembled(seq, isAgain: $0) } }
         }
         send(requests.askAhead(at: now))
-    }
-
-    /// Takes events that were requested. If none of them follows the last one, they are no longer available.
-    mutating func repair(_ notes: [TransitionNote]) {
-        guard state.lack == .events, !requests.isFetching, var last = state.seqs?.upperBound else { return }
-        let next = notes.filter { note in
-            guard note.seq > last, note.seq.value - last.value == 1 else { return false }
-            last = note.seq
-            return true
-        }
-        if next.isEmpty {
-            state.lack = .state
-            return ask()
-        }
-        handOut(next)
-        useWaiting()
-        // An answer is at most one message long, so there may be more events.
-        if !state.isNewest, state.lack == nil { state.lack = .events }
-        if state.lack != nil { ask() }
     }
 }
 

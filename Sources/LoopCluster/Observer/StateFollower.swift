@@ -1,10 +1,10 @@
 package import LoopCore
 package import LoopWire
 
-/// Makes states from what an ``ObserverMachine`` hands out. It decodes, applies deltas, folds events, and compares with the
-/// reducer's hashes.
+/// Makes states from what an ``ObserverMachine`` hands out. It decodes, applies deltas, and compares with the reducer's
+/// hashes.
 ///
-///     waiting ── a state ──▶ at a state ── a delta, an event ──▶ at the next
+///     waiting ── a state ──▶ at a state ── a delta ──▶ at the next
 ///        ▲                       │
 ///        └── divergence ─────────┘   it does not apply, or hashes differ: the machine has to `resync`
 ///
@@ -19,7 +19,6 @@ package struct StateFollower<Value: Codable & Sendable>: Sendable {
     /// A state whose chunks are coming.
     private var assembled: AssembledState<Value>?
     private let coder: any ValueCoder
-    private let fold: (@Sendable (inout Value, TransitionNote, Transition) throws -> Void)?
     package var brokenRules = BrokenRules()
 
     /// A result of an action.
@@ -28,26 +27,12 @@ package struct StateFollower<Value: Codable & Sendable>: Sendable {
         case shows(StateID, Value)
         /// The state that is shown has this ID from now on.
         case renames(StateID, Value)
-        /// States at these seqs are not shown.
-        case misses(ClosedRange<Seq>)
         /// An action does not fit the state. The caller calls the machine's `resync` with `shown`.
         case diverged(StateDivergence)
     }
 
     /// Creates a follower of whole states and deltas.
-    package init(_ type: Value.Type, coder: any ValueCoder = CBORCoder()) {
-        self.coder = coder
-        fold = nil
-    }
-
-    /// Creates a follower of events too. The definition folds them, as in the reducer.
-    package init<Definition: LoopDefinition>(folding definition: Definition, coder: any ValueCoder = CBORCoder())
-    where Definition.State == Value {
-        self.coder = coder
-        fold = { state, note, transition in
-            definition.reduce(into: &state, try coder.decode(Definition.Event.self, from: note.event), transition)
-        }
-    }
+    package init(_ type: Value.Type, coder: any ValueCoder = CBORCoder()) { self.coder = coder }
 
     /// Takes an action of the machine. Calls `tell` with every result, in order.
     package mutating func take(_ action: ObserverAction, _ tell: (Step) -> Void) {
@@ -58,12 +43,10 @@ package struct StateFollower<Value: Codable & Sendable>: Sendable {
         case .chunk(let seq, let number, let bytes): add(seq, number, bytes, tell)
         case .assembled(let seq, let isAgain): assemble(seq, isAgain: isAgain, tell)
         case .delta(let seq, let hash, let bytes): apply(seq, hash, bytes, tell)
-        case .events(let history, let notes): for note in notes { apply(note, history, tell) }
         case .hash(let seq, let hash):
             guard !isWaiting, let current else { return }
             if let divergence = divergence(current.value, seq, hash) { begin(diverged: divergence, tell) }
-        case .missed(let seqs): tell(.misses(seqs))
-        case .send, .transitions, .ended, .refused, .standing: break
+        case .send, .transitions, .missed, .ended, .refused, .standing: break
         }
     }
 
@@ -136,20 +119,6 @@ package struct StateFollower<Value: Codable & Sendable>: Sendable {
         show(seq, value, tell)
     }
 
-    private mutating func apply(_ note: TransitionNote, _ history: History, _ tell: (Step) -> Void) {
-        guard !isWaiting, let fold, var value = current?.value else { return }
-        // The value is changed without a copy if no other reference to it exists.
-        current = nil
-        let transition = Transition(seq: note.seq, time: note.time, seed: history.value)
-        do {
-            try fold(&value, note, transition)
-        } catch {
-            current = (id(Seq(note.seq.value &- 1)), value)
-            return begin(diverged: .unreadableEvent(note.seq, "\(error)"), tell)
-        }
-        show(note.seq, value, tell)
-    }
-
     /// Why the value does not fit, or nil if it has the hash.
     private func divergence(_ value: Value, _ seq: Seq, _ hash: UInt64) -> StateDivergence? {
         guard !brokenRules.contains(.hashesAreCompared) else { return nil }
@@ -173,8 +142,6 @@ package enum StateDivergence: Error, Equatable, Sendable, CustomStringConvertibl
     case unreadableChunk(Seq, Int, String)
     /// A delta does not apply to the state that is shown, for this reason.
     case deltaDoesNotFit(Seq, String)
-    /// The bytes of an event cannot be decoded, for this reason.
-    case unreadableEvent(Seq, String)
     /// The state at this seq has another hash than the reducer's.
     case otherHash(Seq, own: UInt64, reducer: UInt64)
 
@@ -186,8 +153,6 @@ package enum StateDivergence: Error, Equatable, Sendable, CustomStringConvertibl
             "chunk \(chunk) of the state at seq \(seq) cannot be read: \(why); the state is fetched whole"
         case .deltaDoesNotFit(let seq, let why):
             "the delta that makes the state at seq \(seq) does not fit: \(why); the state is fetched again"
-        case .unreadableEvent(let seq, let why):
-            "the event at seq \(seq) cannot be read: \(why); the state is fetched again"
         case .otherHash(let seq, let own, let reducer):
             "the state at seq \(seq) hashes to \(hexadecimal(own)), and the reducer's to \(hexadecimal(reducer)); the state"
                 + " is fetched again"

@@ -41,7 +41,7 @@ struct StateRequests: Sendable {
     mutating func wait(until time: MonotonicTime) { next = time }
 
     /// Takes note that a request was sent.
-    mutating func delay(at now: MonotonicTime) { next = now + Self.repeatInterval }
+    private mutating func delay(at now: MonotonicTime) { next = now + Self.repeatInterval }
 
     /// The request for a state, or again for the parts that have not come.
     mutating func ask(at now: MonotonicTime) -> [ToReducer] {

@@ -44,8 +44,6 @@ public struct ReducerConfiguration: Sendable {
     package var hashedBytesMax = 64 << 10
     /// How many batches wait while an event is reduced alone. Others are dropped, and come again.
     package var deferredBatchesMax = 2048
-    /// How many bytes of the newest transitions are kept, for observers of events that have missed some.
-    package var transitionBytesMax = 4 << 20
 
     /// Whether a clock that is behind the times in the journal, because it was ahead before, counts as right. An epoch then begins
     /// with the clock's time. Use it for one start.

@@ -74,7 +74,6 @@ extension ReducerMachine {
             violation(of: session, by: principal, isPresent: history == journaled.history)
         case .outcomesRequest(let session, _): violation(of: session, by: principal, isPresent: true)
         case .stateRequest: access.violation(of: .fetchStates, by: principal, context)
-        case .transitionsRequest: access.violation(of: .followTransitions, by: principal, context)
         }
     }
 
@@ -119,7 +118,7 @@ extension Topic {
     package var verb: Verb {
         switch self {
         case .updates: .followUpdates
-        case .events, .transitions: .followTransitions
+        case .transitions: .followTransitions
         case .tick: .readStatus
         case .inbox: .join
         }

@@ -30,7 +30,6 @@ extension ReducerMachine {
             let request = StateRequest(
                 transfer: transfer, part: part, form: form, name: section, interval: deltas, route: route)
             updates.answer(request, journaled, &turn, context)
-        case .transitionsRequest(let fingerprint, let after): answerTransitions(fingerprint, after: after, route)
         case .goodbye(let session, let peer, let history): hearGoodbye(of: session, peer, history, route)
         case .statusRequest: turn.statusDue.append(route)
         case .administration(let request, let document): administer(document, request, route, principal)
@@ -213,16 +212,6 @@ extension ReducerMachine {
         }
         return true
     }
-
-    /// Sends an observer the transitions that it has missed; none if they are no longer kept.
-    private mutating func answerTransitions(_ fingerprint: UInt64, after seq: Seq, _ route: Route) {
-        let own = journaled.loop.fingerprint.value
-        guard fingerprint == own else {
-            return refuse(
-                Refused(.definition, reducer: hexadecimal(own), peer: hexadecimal(fingerprint)), route, .transitions)
-        }
-        turn.reply(.transitions(updates.feed.transitions(after: seq)), to: route)
-    }
 }
 
 extension ToReducer {
@@ -234,8 +223,7 @@ extension ToReducer {
             .progress(let session, let epoch, _):
             (session, epoch)
         case .heartbeat(let heartbeat): (heartbeat.session, heartbeat.epoch)
-        case .hello, .join, .outcomesRequest, .goodbye, .stateRequest, .statusRequest, .administration,
-            .transitionsRequest:
+        case .hello, .join, .outcomesRequest, .goodbye, .stateRequest, .statusRequest, .administration:
             nil
         }
     }
@@ -244,8 +232,7 @@ extension ToReducer {
     fileprivate var isAnsweredWithoutRecords: Bool {
         switch self {
         case .hello, .join, .statusRequest, .administration: true
-        case .claim, .heartbeat, .assignmentsRequest, .outcomesRequest, .stateRequest, .transitionsRequest, .goodbye,
-            .progress:
+        case .claim, .heartbeat, .assignmentsRequest, .outcomesRequest, .stateRequest, .goodbye, .progress:
             false
         }
     }

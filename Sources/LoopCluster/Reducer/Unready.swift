@@ -38,7 +38,7 @@ package struct Unready: Sendable {
             let answer = AdministrationAnswer.refused("the reducer is not ready: \(reason)")
             return AnswerPart.parts(of: try CBOR.encode(answer), request: number).map { .answer($0) }
         case (.claim, _), (.heartbeat, _), (.assignmentsRequest, _), (.outcomesRequest, _), (.goodbye, _),
-            (.transitionsRequest, _), (.progress, _):
+            (.progress, _):
             return []
         }
     }

@@ -338,7 +338,7 @@ struct PeerShell: ~Copyable {
             case .refused(let refused): throw NodeError.refused(refused.description)
             // The way out of `run` reports it, because by then nothing can be sent any more.
             case .ended: break
-            case .begins, .state, .again, .chunk, .assembled, .delta, .events, .hash, .transitions, .missed, .standing:
+            case .begins, .state, .again, .chunk, .assembled, .delta, .hash, .transitions, .missed, .standing:
                 guard case .doubted(let shown) = show(action) else { continue }
                 observer?.resync(shown: shown)
                 hasDiverged = true
@@ -347,12 +347,6 @@ struct PeerShell: ~Copyable {
     }
 
     private mutating func connect(_ introduction: Introduction) throws {
-        // The reducer's check of the join request does not suffice: it admits peers of an older schema,
-        // which have another definition.
-        if let own = observer?.following.fingerprint, own != introduction.fingerprint {
-            let (reducer, peer) = (hexadecimal(introduction.fingerprint), hexadecimal(own))
-            throw NodeError.refused(Refused(.definition, reducer: reducer, peer: peer).description)
-        }
         try listen(at: place, publisher: place.endpoint(advertised: introduction.publisher))
         listensEverywhere = false
         collector = introduction.collector

@@ -57,7 +57,7 @@ final class ReducerHost<Definition: LoopDefinition> {
         ring = try configuration.keys.map { folder throws(NodeError) in try KeyRing(folder) }
         let isWatched = configuration.health != nil || configuration.serviceManager != nil
         let desk = isWatched ? try StatusDesk() : nil
-        sockets = try Self.listen(definition, configuration, ring, desk, log)
+        sockets = try Self.listen(configuration, ring, desk, log)
         keyWatch = try ring.map { ring throws(NodeError) in
             try WatchThread("loop-keys") { goesOnAfter in
                 while goesOnAfter(.milliseconds(250)) {
@@ -85,14 +85,11 @@ final class ReducerHost<Definition: LoopDefinition> {
     }
 
     private static func listen(
-        _ definition: Definition, _ configuration: ReducerNodeConfiguration, _ ring: KeyRing?, _ desk: StatusDesk?,
-        _ log: NodeLog
+        _ configuration: ReducerNodeConfiguration, _ ring: KeyRing?, _ desk: StatusDesk?, _ log: NodeLog
     ) throws -> ReducerSockets {
         var sockets = try ReducerSockets(
             bind: configuration.bind, servers: ring?.servers ?? [], limits: configuration.connectionLimits,
-            loop: LoopID(name: Definition.name),
-            fingerprint: DefinitionFingerprint(of: definition).value,
-            context: try context(configuration, ring), desk: desk, log: log)
+            loop: LoopID(name: Definition.name), context: try context(configuration, ring), desk: desk, log: log)
         if let ring {
             try sockets.open(ring.servers)
             for note in ring.notes { log.note(.keysChanged, note) }

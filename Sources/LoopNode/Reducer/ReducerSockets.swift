@@ -44,7 +44,6 @@ struct ReducerSockets: ~Copyable {
     private var refusedSubscriptions: UInt64 = 0
     /// The listeners besides the workers.
     private(set) var subscriptions = Subscriptions()
-    private let fingerprint: UInt64
     /// Takes requests of this process, or nil if it makes none.
     private let desk: (desk: StatusDesk, item: PollSet.Item)?
 
@@ -58,11 +57,10 @@ struct ReducerSockets: ~Copyable {
     /// - Parameters:
     ///   - servers: the reducer's own keys, empty if it has none.
     ///   - limits: what connections may cost.
-    ///   - fingerprint: of the definition, for peers that follow the events.
     ///   - desk: takes requests of this process, or nil if it makes none.
     init(
-        bind: BindAddress, servers: [ServerKey], limits: ConnectionLimits, loop: LoopID, fingerprint: UInt64,
-        context: ZMQContext, desk: StatusDesk?, log: NodeLog
+        bind: BindAddress, servers: [ServerKey], limits: ConnectionLimits, loop: LoopID, context: ZMQContext,
+        desk: StatusDesk?, log: NodeLog
     ) throws {
         let bind = try bind.lookedUp()
         let asked = limits.connectionsMax
@@ -135,7 +133,6 @@ struct ReducerSockets: ~Copyable {
         isReachable = !bound.endpoint.isLocal
         self.context = context
         self.loop = loop
-        self.fingerprint = fingerprint
         self.log = log
         self.router = router
         self.publisher = publisher
@@ -332,10 +329,9 @@ struct ReducerSockets: ~Copyable {
                 unownedInboxes.note(peer, key, descriptor: id.descriptor)
             }
             inbox(peer)
-        case .events(loop, fingerprint): subscriptions.hasEvents = begins
         case .transitions(loop): subscriptions.hasTransitions = begins
-        // These topics are of another loop or definition, or ticks, whose listeners do not matter.
-        case .updates, .inbox, .events, .transitions, .tick: break
+        // These topics are of another loop, or ticks, whose listeners do not matter.
+        case .updates, .inbox, .transitions, .tick: break
         }
     }
 

@@ -21,7 +21,7 @@ package final class RemoteConnection: Sendable {
         case .state, .again: .state
         case .standing: .standing
         case .ended: .ended
-        case .begins, .send, .chunk, .assembled, .delta, .events, .hash, .transitions, .missed, .refused: nil
+        case .begins, .send, .chunk, .assembled, .delta, .hash, .transitions, .missed, .refused: nil
         }
     }
     private let knownFailure = Locked<NodeError?>(nil)
@@ -251,8 +251,7 @@ extension RemoteConnection {
             let now = SystemClock.monotonic
             var configuration = PeerConfiguration(
                 peer: resumed?.file.peer ?? PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64()),
-                loop: resumed?.loop ?? loop, schema: schema, fingerprint: follower?.following.fingerprint ?? 0,
-                name: name)
+                loop: resumed?.loop ?? loop, schema: schema, name: name)
             configuration.places = reducer.each.map(\.description)
             let driver =
                 if let resumed {

@@ -10,10 +10,7 @@ public import ZMQ
 ///     let id = try await loop.sendAndConfirm(.carArrived)
 ///     for await (seq, state) in loop.states { … }
 ///
-/// The state comes as `updates` says. A process that has the definition can fold the events itself, and so see every state:
-///
-///     let loop = try RemoteLoop(folding: Traffic(), reducer: "tcp://127.0.0.1:7710")
-///     for await news in loop.everyState { … }
+/// The state comes as `updates` says.
 public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     let connection: RemoteConnection
     let known: RemoteStates<Definition.State>
@@ -49,37 +46,6 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
             log: log)
     }
 
-    /// Follows the events, and folds each of them as the reducer does, so that `everyState` has all states. The reducer must
-    /// have the same definition, by its fingerprint; else the connection fails with an error that names both.
-    ///
-    /// Costs what the reducer's own `reduce` costs, and one transfer of the whole state at the start. Events that were lost on
-    /// the way are requested again while the reducer has them; after that the state is fetched.
-    /// - Parameters:
-    ///   - definition: the definition, with the reducer's arguments.
-    ///   - reducer: the reducer, which need not run yet, or nil for ``ReducerAddress/standard``.
-    ///   - name: the name of this peer in status reports.
-    ///   - outbox: a file that keeps what is sent until its outcome is known, as in the other initializer.
-    ///   - stopLimit: how long the end of the handle waits for the outcome of what was sent.
-    ///   - connectTimeout: how long to wait for the reducer at start, or nil to wait forever.
-    ///   - health: where the handle answers requests about its health and its metrics over HTTP, or nil for nowhere.
-    ///   - traces: where the handle sends the spans of traces, or nil to record none. Contexts go on either way.
-    ///   - context: the context of the sockets, or nil for one of its own.
-    ///   - log: receives the events of the log. By default it writes lines to standard error.
-    /// - Throws: if the outbox file cannot be used, if `LOOP_REDUCER` is needed and is not an address, or if a system call fails.
-    public convenience init(
-        folding definition: Definition, reducer: ReducerAddress? = nil, name: String = "",
-        outbox: String? = nil, stopLimit: Duration = .seconds(5), connectTimeout: Duration? = nil,
-        health: HealthEndpoint? = nil, traces: TraceExport? = nil, context: ZMQContext? = nil,
-        log: LogHandler = .standardError
-    ) throws(NodeError) {
-        let fingerprint = DefinitionFingerprint(of: definition).value
-        try self.init(
-            StateFollower(folding: definition), Following(.events(fingerprint: fingerprint)), reducer: reducer,
-            name: name, outbox: outbox, stopLimit: stopLimit, connectTimeout: connectTimeout, health: health,
-            traces: traces, context: context, log: log
-        )
-    }
-
     private init(
         _ follower: StateFollower<Definition.State>, _ following: Following, reducer: ReducerAddress?, name: String,
         outbox: String?, stopLimit: Duration, connectTimeout: Duration?, health: HealthEndpoint?, traces: TraceExport?,
@@ -110,12 +76,6 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     /// the state that the event made, or with the first state after that was lost.
     public func states(from id: StateID) -> AsyncStream<(seq: Seq, state: Definition.State)> {
         states(past: [id])
-    }
-
-    /// Every state that came, and the gaps between them, so that each seq is either shown or missed. With `folding` these are
-    /// all states if they are read as fast as they come: the newest 1024 unread states are kept.
-    public var everyState: EveryState<Definition.State> {
-        EveryState(states: known.stream(.bufferingNewest(1024), keeping: connection) { ($0, $1) })
     }
 
     /// Calls `body` with what is known and with every later change, from any thread, one call at a time and in order.

@@ -75,7 +75,7 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
             followed.withLock { ($0.unread, $0.cameAt) = (action, now) }
             // A watcher may have come meanwhile.
             if !watchers.isEmpty { readUnread() }
-        case .send, .state, .again, .chunk, .assembled, .delta, .events, .hash, .transitions, .missed, .refused:
+        case .send, .state, .again, .chunk, .assembled, .delta, .hash, .transitions, .missed, .refused:
             let now = SystemClock.monotonic
             followed.withLock { $0.cameAt = now }
             return follow(action)
@@ -96,7 +96,6 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
                     case .shows(let id, let value): watchers.post(.state(id, value, isNew: true))
                     case .renames(let id, let value): watchers.post(.state(id, value, isNew: false))
                     case .diverged(let new): divergence = new
-                    case .misses: break
                     }
                 }
             }

@@ -19,7 +19,6 @@ extension PeerActor {
             switch watched.mode {
             case .full, .both: .updates(.full, of: name, interval: watched.interval)
             case .delta: .updates(.delta, of: name, interval: watched.interval)
-            case .events: Following(.events(fingerprint: loop.fingerprint.value))
             case .transitions: .transitions
             }
         following.transitions = watched.includesTransitions
@@ -28,10 +27,6 @@ extension PeerActor {
 
     private func follower(_ watched: SimulationPlan.Watched) -> any SimulatedFollower {
         let initial = world.work.definition.initial
-        if watched.mode == .events {
-            return TypedFollower(
-                StateFollower(folding: world.work.definition, coder: loop.coder), loop.coder, initial, brokenRules)
-        }
         guard let section = watched.section else {
             return TypedFollower(
                 StateFollower(World<Work>.State.self, coder: loop.coder), loop.coder, initial, brokenRules)
@@ -65,10 +60,8 @@ extension PeerActor {
             case .refused(let refused):
                 try endRefused(refused)
                 return
-            case .transitions: try observe(.shown(peer: peer.index, history, wish))
-            case .missed where peer.observing?.watched.mode != .events:
-                try observe(.shown(peer: peer.index, history, wish))
-            case .state, .again, .chunk, .assembled, .delta, .events, .hash, .missed:
+            case .transitions, .missed: try observe(.shown(peer: peer.index, history, wish))
+            case .state, .again, .chunk, .assembled, .delta, .hash:
                 if try follow(wish, history) { hasDiverged = true }
             }
         }
@@ -85,7 +78,6 @@ extension PeerActor {
                 let isAgain = peer.observing?.show(seq, of: history) ?? false
                 let shown: ObserverAction = isAgain ? .again(seq, bytes) : .state(seq, bytes)
                 try observe(.shown(peer: peer.index, history, shown))
-            case .misses(let seqs): try observe(.shown(peer: peer.index, history, .missed(seqs)))
             case .diverged(let divergence, let shown):
                 guard peer.observing?.resync(shown: shown) == true else {
                     throw Violation(

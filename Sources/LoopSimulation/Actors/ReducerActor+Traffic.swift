@@ -63,7 +63,6 @@ extension ReducerActor {
                 switch topic {
                 case .updates(_, let stream):
                     if !subscriptions.streams.contains(stream) { subscriptions.streams.append(stream) }
-                case .events: subscriptions.hasEvents = true
                 case .transitions: subscriptions.hasTransitions = true
                 case .inbox, .tick: break
                 }

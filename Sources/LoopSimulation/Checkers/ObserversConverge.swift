@@ -22,7 +22,7 @@ struct ObserversConverge<Work: Workload>: Checker {
         let watched: SimulationPlan.Watched
         var history = History.none
         var shown: Seq?
-        /// The next transition to be shown or missed, or if it folds events the next state. Nil allows any.
+        /// The next transition to be shown or missed. Nil allows any.
         var next: Seq?
         /// Whether its knowledge was damaged in its memory, and it has not noticed yet.
         var isDamaged = false
@@ -150,12 +150,6 @@ struct ObserversConverge<Work: Workload>: Checker {
         case .state(let seq, let bytes):
             checkCount += 1
             watching.shown = seq
-            if watching.watched.mode == .events {
-                watching.stepBack(to: seq)
-                try demand(watching.next ?? seq, is: seq, "shows the state at", peer)
-                watching.next = seq.next
-                watching.mayStepBack = false
-            }
             try check(bytes, at: seq, &watching, peer, model)
         case .again(let seq, let bytes): try check(bytes, at: seq, &watching, peer, model)
         case .transitions(let notes):
@@ -178,7 +172,7 @@ struct ObserversConverge<Work: Workload>: Checker {
             }
             try demand(next, is: seqs.lowerBound, "has missed", peer)
             watching.next = seqs.upperBound.next
-        case .begins, .send, .ended, .refused, .standing, .chunk, .assembled, .delta, .events, .hash: break
+        case .begins, .send, .ended, .refused, .standing, .chunk, .assembled, .delta, .hash: break
         }
     }
 

@@ -163,7 +163,7 @@ struct OnlyWhoMay: Checker {
         switch message {
         case .hello, .statusRequest: return .allowed
         case .administration: return demand([.admin], key)
-        case .stateRequest, .transitionsRequest: return demand([.observer], key)
+        case .stateRequest: return demand([.observer], key)
         case .join(let joinRequest): return verdict(on: joinRequest, by: key)
         case .claim(let session, let epoch, _), .assignmentsRequest(let session, let epoch),
             .progress(let session, let epoch, _):
@@ -178,7 +178,7 @@ struct OnlyWhoMay: Checker {
     private func verdict(on topic: Topic, by key: AllowedKey) -> Verdict {
         switch topic {
         case .tick: return .allowed
-        case .updates, .events, .transitions: return demand([.observer], key)
+        case .updates, .transitions: return demand([.observer], key)
         case .inbox(_, let peer):
             guard !turn.mayHaveDecided(of: peer), let session = book.byPeer[peer], book.sessions[session]?.owner != nil
             else { return .either }
@@ -254,8 +254,8 @@ struct OnlyWhoMay: Checker {
             if let session = book.byPeer[joinRequest.peer] { book.joined[session] = turn.epoch }
         case .goodbye(let session, let peer, _):
             turn.touch(session, of: peer)
-        case .hello, .claim, .heartbeat, .assignmentsRequest, .outcomesRequest, .stateRequest, .transitionsRequest,
-            .statusRequest, .administration, .progress:
+        case .hello, .claim, .heartbeat, .assignmentsRequest, .outcomesRequest, .stateRequest, .statusRequest,
+            .administration, .progress:
             break
         }
     }

@@ -89,7 +89,7 @@ struct SnapshotComesFirst: Checker {
                 throw Violation(
                     .snapshotComesFirst, "observer \(peer) shows the state at \(seq) again, which it did not")
             }
-        case .missed, .begins, .send, .ended, .refused, .standing, .chunk, .assembled, .delta, .events, .hash: break
+        case .missed, .begins, .send, .ended, .refused, .standing, .chunk, .assembled, .delta, .hash: break
         }
     }
 }

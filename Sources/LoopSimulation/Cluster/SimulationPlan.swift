@@ -6,7 +6,7 @@ package import LoopCore
 package struct SimulationPlan: Sendable {
     /// What an observer follows, and when it comes.
     package struct Watched: Sendable {
-        package enum Mode: String, CaseIterable, Sendable { case full, delta, events, transitions, both }
+        package enum Mode: String, CaseIterable, Sendable { case full, delta, transitions, both }
 
         package var mode: Mode
         /// The position of the section that it follows, or nil for the whole state.
@@ -23,7 +23,7 @@ package struct SimulationPlan: Sendable {
         var includesStates: Bool { mode != .transitions }
         var includesTransitions: Bool { mode == .transitions || mode == .both }
         /// Whether each state is made of the one before.
-        var dependsOnTheLast: Bool { mode == .delta || mode == .events }
+        var dependsOnTheLast: Bool { mode == .delta }
     }
 
     /// The journal's guarantees.
@@ -233,7 +233,7 @@ package struct SimulationPlan: Sendable {
 
     private static func drawObserver(_ dice: inout SeededRandom, sections: Int) -> Watched {
         var watched = Watched(
-            [.full, .delta, .delta, .events, .events, .both, .transitions].randomElement(using: &dice) ?? .full)
+            [.full, .delta, .delta, .delta, .delta, .both, .transitions].randomElement(using: &dice) ?? .full)
         watched.share = [0, 0, 0.3, 0.95].randomElement(using: &dice) ?? 0
         let section = Int.random(in: -1...1, using: &dice)
         if section >= 0, section < sections, watched.mode == .full || watched.mode == .delta {

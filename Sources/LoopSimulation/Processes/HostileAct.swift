@@ -20,7 +20,7 @@ enum HostileAct: CaseIterable {
     case speakForAnother
     /// To send requests of operators.
     case operate
-    /// To read the state, or the events.
+    /// To read the state.
     case fetch
     /// To send an event in another's session.
     case sendForAnother
@@ -85,11 +85,7 @@ struct HostileKnowledge {
         // An admin may do this.
         case .operate where hostile == .admin: return []
         case .operate: return operatorRequest(&dice).map { [.message($0)] } ?? []
-        case .fetch:
-            let requests: [ToReducer] = [
-                .stateRequest(transfer: 0, part: 0), .transitionsRequest(fingerprint: fingerprint, after: .initial),
-            ]
-            return requests.randomElement(using: &dice).map { [.message($0)] } ?? []
+        case .fetch: return [.message(.stateRequest(transfer: 0, part: 0))]
         case .sendForAnother: return [.batch(batch(in: other, of: nil))]
         case .commitForAnother: return [.batch(batch(in: other, of: running.randomElement(using: &dice)))]
         case .sendWhatIsNotForThem:
@@ -129,7 +125,6 @@ struct HostileKnowledge {
         let inbox = Topic.inbox(loop, session.peer).bytes
         let topics: [[UInt8]] = [
             inbox, inbox, inbox.dropLast(4), [], [0], Topic.transitions(loop).bytes, Topic.tick(loop).bytes,
-            Topic.events(loop, fingerprint: fingerprint).bytes,
         ]
         return topics.randomElement(using: &dice) ?? inbox
     }

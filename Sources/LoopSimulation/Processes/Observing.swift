@@ -67,7 +67,6 @@ protocol SimulatedFollower: Sendable {
 /// The result of an observer's action.
 enum SimulatedStep {
     case shows(Seq, [UInt8])
-    case misses(ClosedRange<Seq>)
     case diverged(StateDivergence, shown: Seq?)
 }
 
@@ -91,7 +90,6 @@ struct TypedFollower<Value: Codable & Sendable>: SimulatedFollower {
             switch step {
             case .shows(let id, let value): steps.append(.shows(id.seq, (try? coder.encode(value)) ?? []))
             case .renames: break
-            case .misses(let seqs): steps.append(.misses(seqs))
             case .diverged(let new): divergence = new
             }
         }

@@ -155,7 +155,7 @@ package struct StatePart: Equatable, Sendable {
     }
 }
 
-/// One transition, for observers that fold the events and for people.
+/// One transition, for people.
 ///
 /// | bytes | field |
 /// |---|---|

@@ -26,11 +26,9 @@ package struct Question: Equatable, Sendable {
     package static let join = Question(verb: 2)
     /// A request for a part of the state.
     package static func state(transfer: UInt64) -> Question { Question(verb: 7, id: transfer) }
-    /// A request for transitions.
-    package static let transitions = Question(verb: 11)
 
     /// Whether an observer asked the question, and not the peer whose connection it uses.
-    package var isOfAnObserver: Bool { verb == 7 || verb == 11 }
+    package var isOfAnObserver: Bool { verb == 7 }
     /// Whether a tool asked the question, and neither of these.
     package var isOfATool: Bool { verb == 9 || verb == 10 }
 
@@ -52,7 +50,7 @@ extension ToReducer {
         case .stateRequest(let transfer, _, _, _, _): Question(verb: verb, id: transfer)
         case .administration(let request, _): Question(verb: verb, id: request)
         case .hello, .join, .claim, .heartbeat, .assignmentsRequest, .outcomesRequest, .goodbye, .statusRequest,
-            .transitionsRequest, .progress:
+            .progress:
             Question(verb: verb)
         }
     }

@@ -1,5 +1,5 @@
 package import CBOR
-package import LoopCore
+import LoopCore
 
 /// A message of a peer to the reducer over DEALER → ROUTER. Batches of entries use PUSH → PULL instead.
 ///
@@ -17,7 +17,7 @@ package import LoopCore
 /// | 8 | goodbye | session u64, peer, history u64 |
 /// | 9 | status? | nothing |
 /// | 10 | administration | request u64, an `AdministrationRequest` as CBOR: count u32, bytes |
-/// | 11 | transitions? | fingerprint u64, after u64 |
+/// | 11 | reserved | |
 /// | 12 | progress | session u64, epoch, reports: count u32, `AttemptProgress`… |
 package enum ToReducer: Equatable, Sendable {
     /// The first message to the reducer's published address. It requests the loop and the addresses of the other sockets.
@@ -42,9 +42,6 @@ package enum ToReducer: Equatable, Sendable {
     case statusRequest
     /// An operator's request: an encoded ``AdministrationRequest``. The answer has the same number.
     case administration(request: UInt64, ArraySlice<UInt8>)
-    /// A request for the transitions after a seq, as far as the reducer keeps them. `fingerprint` is that of the peer's
-    /// definition. If it differs from the reducer's, the request is refused.
-    case transitionsRequest(fingerprint: UInt64, after: Seq)
     /// How far the attempts that run here have come, for people. Neither repeated nor answered.
     case progress(SessionID, Epoch, [AttemptProgress])
 
@@ -61,7 +58,6 @@ package enum ToReducer: Equatable, Sendable {
         case .goodbye: 8
         case .statusRequest: 9
         case .administration: 10
-        case .transitionsRequest: 11
         case .progress: 12
         }
     }
@@ -107,9 +103,6 @@ package enum ToReducer: Equatable, Sendable {
         case .administration(let request, let document):
             writer.u64(request)
             writer.prefixed(document)
-        case .transitionsRequest(let fingerprint, let after):
-            writer.u64(fingerprint)
-            writer.u64(after.value)
         case .progress(let session, let epoch, let reports):
             writer.u64(session.value)
             writer.epoch(epoch)
@@ -150,7 +143,6 @@ package enum ToReducer: Equatable, Sendable {
         case 8: self = .goodbye(SessionID(try reader.u64()), try reader.peer(), History(try reader.u64()))
         case 9: self = .statusRequest
         case 10: self = .administration(request: try reader.u64(), try reader.prefixed())
-        case 11: self = .transitionsRequest(fingerprint: try reader.u64(), after: Seq(try reader.u64()))
         case 12:
             let (session, epoch) = (SessionID(try reader.u64()), try reader.epoch())
             var reports: [AttemptProgress] = []

@@ -43,18 +43,15 @@ package enum Wire {
 /// |---|---|
 /// | 8 | loop ID u64 |
 /// | 2 | shard u16 |
-/// | 1 | channel: `i` inbox, `u` whole states, `d` deltas, `e` events, `x` transitions, `t` server heartbeat |
+/// | 1 | channel: `i` inbox, `u` whole states, `d` deltas, `x` transitions, `t` server heartbeat |
 /// | 16 | peer (inbox only) |
 /// | 8 | section u64 (whole states and deltas only) |
 /// | 4 | interval u32 in milliseconds (whole states and deltas only) |
-/// | 8 | fingerprint u64 of the definition (events only) |
 package enum Topic: Hashable, Sendable {
     /// The messages for one peer.
     case inbox(LoopID, PeerID)
     /// Whole states or deltas, for all observers that chose the same stream.
     case updates(LoopID, UpdateStream)
-    /// Every transition, for observers with the definition of this fingerprint, which fold the events themselves.
-    case events(LoopID, fingerprint: UInt64)
     /// Every transition, for people.
     case transitions(LoopID)
     /// The server heartbeat and the loop's end, for all observers.
@@ -89,9 +86,6 @@ package enum Topic: Hashable, Sendable {
             writer.topic(loop, stream.mode.rawValue)
             writer.u64(stream.section.value)
             writer.u32(stream.interval)
-        case .events(let loop, let fingerprint):
-            writer.topic(loop, UInt8(ascii: "e"))
-            writer.u64(fingerprint)
         case .transitions(let loop): writer.topic(loop, UInt8(ascii: "x"))
         case .tick(let loop): writer.topic(loop, UInt8(ascii: "t"))
         }
@@ -103,7 +97,6 @@ package enum Topic: Hashable, Sendable {
         let channel = try reader.u8()
         switch channel {
         case UInt8(ascii: "i"): self = .inbox(loop, try reader.peer())
-        case UInt8(ascii: "e"): self = .events(loop, fingerprint: try reader.u64())
         case UInt8(ascii: "x"): self = .transitions(loop)
         case UInt8(ascii: "t"): self = .tick(loop)
         default:

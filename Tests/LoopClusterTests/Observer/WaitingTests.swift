@@ -13,10 +13,6 @@ import Testing
             bytes: Array(repeating: 0, count: bytes))
     }
 
-    private func note(_ seq: UInt64) -> TransitionNote {
-        TransitionNote(seq: Seq(seq), time: WallTime(milliseconds: 0), session: .none, effect: nil, event: [1])
-    }
-
     @Test mutating func `are deltas to the state, and those that are too old are forgotten`() {
         for delta in [delta(1...2, to: 3), delta(3...4, to: 6), delta(8...8, to: 9)] {
             waiting.add(delta, bytesMax: .max)
@@ -30,14 +26,5 @@ import Testing
     @Test mutating func `are the newest deltas that have space`() {
         for seq in 1...4 as ClosedRange<UInt64> { waiting.add(delta(seq...seq, to: seq + 1, bytes: 4), bytesMax: 10) }
         #expect(waiting.deltas.map(\.seq) == [Seq(4), Seq(5)])
-    }
-
-    @Test mutating func `are events without a gap`() {
-        waiting.add([note(2), note(3)])
-        waiting.add([note(3), note(5)])
-        #expect(waiting.notes(after: Seq(2)).map(\.seq) == [Seq(3)])
-        #expect(waiting.notes(after: Seq(3)) == [])
-        #expect(waiting.notes(after: Seq(4)).map(\.seq) == [Seq(5)])
-        #expect(waiting.isEmpty)
     }
 }

@@ -225,7 +225,7 @@ import Testing
         var bench = PeerBench()
         bench.join([bench.grant])
         let refused = Refused(.role, reducer: "administration", peer: "")
-        for question in [ToReducer.statusRequest.question, .state(transfer: 4), .transitions] {
+        for question in [ToReducer.statusRequest.question, .state(transfer: 4)] {
             #expect(bench.reply(.refused(refused, to: question)) == [])
         }
         #expect(!bench.machine.isOver)

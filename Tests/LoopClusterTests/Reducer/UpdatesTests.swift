@@ -190,28 +190,16 @@ import Testing
 }
 
 @Suite struct `The feed of events` {
-    @Test func `keeps what is published while observers follow, and for a moment after`() throws {
+    @Test func `publishes the transitions of a turn once`() throws {
         var bench = try PartBench()
-        var encodings = StateEncodings()
         var feed = EventFeed()
-        var subscriptions = Subscriptions()
-        #expect(!feed.keepsNotes)
-        subscriptions.hasEvents = true
-        feed.follow(subscriptions, from: bench.journaled.seq, at: bench.now)
         let record = try bench.apply(.note)
         feed.note(record)
-        feed.publish(&encodings, sharers: 1, bench.journaled, &bench.turn, bench.context)
+        for _ in 0..<2 { feed.publish(bench.journaled, &bench.turn) }
         let note = TransitionNote(
             seq: Seq(1), time: record.time, session: .none, effect: nil, event: Array(record.bytes))
-        let topic = Topic.events(bench.journaled.loop.id, fingerprint: bench.journaled.loop.fingerprint.value)
+        let topic = Topic.transitions(bench.journaled.loop.id)
         #expect(bench.turn.messages == [.publish(topic, bench.frame(.transitions([note])))])
-        #expect(feed.transitions(after: .initial) == [note])
-        feed.follow(Subscriptions(), from: bench.journaled.seq, at: bench.now)
-        #expect(feed.keepsNotes)
-        bench.pass(10_000)
-        feed.note(try bench.apply(.note))
-        feed.publish(&encodings, sharers: 1, bench.journaled, &bench.turn, bench.context)
-        #expect(!feed.keepsNotes && feed.transitions(after: .initial) == [])
     }
 }
 

@@ -20,7 +20,7 @@ import Testing
         var bench = LibraryBench()
         let out = try bench.send(.visit)
         #expect(!out.contains { if case .publish(.updates, _) = $0 { true } else { false } })
-        #expect(!out.contains { if case .publish(.events, _) = $0 { true } else { false } })
+        #expect(!out.contains { if case .publish(.transitions, _) = $0 { true } else { false } })
     }
 
     @Test func `each delta is to the state that was published before on its stream`() throws {
@@ -257,62 +257,21 @@ import Testing
     }
 }
 
-@Suite struct `G9 events for those who fold them` {
-    private let fingerprint = DefinitionFingerprint(of: Library()).value
-
-    private func following(_ configure: (inout ReducerConfiguration) -> Void = { _ in }) -> LibraryBench {
-        var bench = LibraryBench(configure)
-        bench.subscriptions.hasEvents = true
-        _ = bench.turn()
-        return bench
-    }
-
+@Suite struct `G9 transitions for people` {
     private func seqs(_ messages: [ToPeer]) -> [UInt64] {
         messages.flatMap { message -> [UInt64] in
             if case .transitions(let notes) = message { notes.map(\.seq.value) } else { [] }
         }
     }
 
-    @Test func `every event is published under the definition's fingerprint`() throws {
-        var bench = following()
-        let out = try bench.send(.visit, .visit)
-        #expect(seqs(out.published(on: .events(LibraryBench.loop, fingerprint: fingerprint))) == [1, 2])
-        #expect(out.published(on: .transitions(LibraryBench.loop)) == [])
-    }
-
-    @Test func `missed transitions are sent again while the reducer has them`() throws {
-        var bench = following { $0.transitionBytesMax = 500 }
-        for _ in 0..<20 { _ = try bench.send(.visit) }
-        #expect(seqs(bench.ask(.transitionsRequest(fingerprint: fingerprint, after: Seq(17)))) == [18, 19, 20])
-        // Of 52 bytes each, nine fit.
-        #expect(seqs(bench.ask(.transitionsRequest(fingerprint: fingerprint, after: Seq(11)))).first == 12)
-        #expect(bench.ask(.transitionsRequest(fingerprint: fingerprint, after: Seq(3))) == [.transitions([])])
-        #expect(bench.ask(.transitionsRequest(fingerprint: fingerprint, after: Seq(20))) == [.transitions([])])
-        #expect(bench.ask(.transitionsRequest(fingerprint: fingerprint, after: Seq(.max))) == [.transitions([])])
-    }
-
-    @Test func `an observer with another definition is refused`() throws {
-        var bench = following()
-        let answer = bench.ask(.transitionsRequest(fingerprint: 1, after: Seq(0)))
-        #expect(
-            answer == [
-                .refused(
-                    Refused(.definition, reducer: hexadecimal(fingerprint), peer: hexadecimal(1)), to: .transitions)
-            ])
-    }
-
-    @Test func `transitions are kept for a while when the last one has left, and then no more`() throws {
-        var bench = following()
-        _ = try bench.send(.visit)
-        bench.subscriptions.hasEvents = false
-        _ = try bench.send(.visit)
-        bench.subscriptions.hasEvents = true
-        _ = try bench.send(.visit)
-        #expect(seqs(bench.ask(.transitionsRequest(fingerprint: fingerprint, after: Seq(0)))) == [1, 2, 3])
-        bench.subscriptions.hasEvents = false
+    @Test func `have every event while someone follows them`() throws {
+        var bench = LibraryBench()
+        #expect(try bench.send(.visit).published(on: .transitions(LibraryBench.loop)) == [])
+        bench.subscriptions.hasTransitions = true
         _ = bench.turn()
-        _ = try bench.send(.visit, after: 11_000)
-        _ = try bench.send(.visit)
-        #expect(bench.ask(.transitionsRequest(fingerprint: fingerprint, after: Seq(0))) == [.transitions([])])
+        #expect(seqs(try bench.send(.visit, .visit).published(on: .transitions(LibraryBench.loop))) == [2, 3])
+        bench.subscriptions.hasTransitions = false
+        _ = bench.turn()
+        #expect(try bench.send(.visit).published(on: .transitions(LibraryBench.loop)) == [])
     }
 }

@@ -12,15 +12,14 @@ struct Watcher {
     var asked: [ToReducer] = []
     /// What was shown, in order.
     var shown: [(seq: UInt64, state: Library.State)] = []
-    var missed: [ClosedRange<Seq>] = []
     var divergences: [StateDivergence] = []
     /// Milliseconds.
     var time: Int64 = 1000
     var epoch = Epoch(number: 1, nonce: 7)
 
-    init(_ following: Following, _ definition: Library = Library()) {
+    init(_ following: Following) {
         machine = ObserverMachine(following, at: .zero + .milliseconds(1000))
-        follower = StateFollower(folding: definition)
+        follower = StateFollower(Library.State.self)
     }
 
     private var now: MonotonicTime { .zero + .milliseconds(time) }
@@ -81,7 +80,6 @@ struct Watcher {
                 switch step {
                 case .shows(let id, let state): shown.append((id.seq.value, state))
                 case .renames: break
-                case .misses(let seqs): missed.append(seqs)
                 case .diverged(let divergence):
                     divergences.append(divergence)
                     machine.resync(shown: follower.shown)
@@ -105,10 +103,9 @@ extension ObserverMachine {
     }
 }
 
-/// A library's past: its states by their seq, and what is said of them.
+/// A library's past: its states by their seq.
 struct Past {
     var states = [Library.State()]
-    private(set) var notes: [TransitionNote] = []
 
     init(_ events: Library.Event...) throws {
         for (index, event) in events.enumerated() {
@@ -117,9 +114,6 @@ struct Past {
             let time = WallTime(milliseconds: 5)
             Library().reduce(into: &state, event, Transition(seq: seq, time: time, seed: LibraryBench.history.value))
             states.append(state)
-            notes.append(
-                TransitionNote(
-                    seq: seq, time: time, session: SessionID(1), effect: nil, event: try CBOR.encode(event)))
         }
     }
 
@@ -132,10 +126,6 @@ struct Past {
     }
 
     func hash(_ seq: Int) throws -> UInt64 { StableHash.fnv1a(try CBOR.encode(states[seq])) }
-
-    func events(_ seqs: ClosedRange<Int>) -> ToPeer {
-        .transitions(Array(notes[seqs.lowerBound - 1..<seqs.upperBound]))
-    }
 
     static func some() throws -> Past {
         try Past(

@@ -1,4 +1,3 @@
-import LoopCompatibility
 import LoopCore
 import LoopNode
 import LoopView
@@ -20,7 +19,6 @@ import ZMQ
         }
 
         static let name = "shelf"
-        var hasLamp = false
         let initial = State()
 
         func reduce(into state: inout State, _ event: Event, _: Transition) {
@@ -30,11 +28,7 @@ import ZMQ
             }
         }
 
-        var feedbacks: [Feedback<State, Event>] {
-            hasLamp ? [.whileTrue("lamp", state: Self.isDark) { _ in .none }.on(.workers)] : []
-        }
-
-        private static let isDark: @Sendable (State) -> Bool = { $0.visits > 1 }
+        var feedbacks: [Feedback<State, Event>] { [] }
 
         var sections: [StateSection<State>] { [StateSection("visits", \.visits)] }
     }
@@ -84,65 +78,6 @@ import ZMQ
         #expect(newest?.visits == 1)
         #expect(newest?.books.count == 50)
         #expect(follower.divergenceCount == 0)
-        try await site.stop()
-    }
-
-    @Test func `an observer that folds the events sees every state`() async throws {
-        let site = try Site("folds")
-        let sender = try site.remote()
-        let follower = try RemoteLoop(folding: Shelf(), reducer: site.address, context: site.context, log: .silent)
-        let every = follower.everyState
-        try await sender.sendAndConfirm(.visit)
-        for number in 1...200 { try await sender.send(.shelve(number, "book")) }
-        let last = try await sender.sendAndConfirm(.visit).seq
-        var next: Seq?
-        for await news in every {
-            switch news {
-            case .state(let seq, let state):
-                #expect(next ?? seq == seq)
-                #expect(state.books.count + state.visits == Int(seq.value))
-                next = seq.next
-            case .missed(let seqs):
-                #expect(next == seqs.lowerBound)
-                next = seqs.upperBound.next
-            }
-            if next == last.next { break }
-        }
-        #expect(next == last.next)
-        #expect(follower.divergenceCount == 0)
-        try await site.stop()
-    }
-
-    @Test func `of whole states, too, every seq is shown or missed`() async throws {
-        let site = try Site("missed")
-        let (sender, follower) = (try site.remote(), try site.remote(.full(atMost: 50)))
-        let every = follower.everyState
-        for number in 1...100 { try await sender.sendAndConfirm(.shelve(number, "book")) }
-        let last = try await sender.sendAndConfirm(.visit).seq
-        var next: Seq?
-        for await news in every {
-            switch news {
-            case .state(let seq, let state):
-                #expect(next ?? seq == seq)
-                #expect(state.books.count + state.visits == Int(seq.value))
-                next = seq.next
-            case .missed(let seqs):
-                #expect(next == seqs.lowerBound)
-                next = seqs.upperBound.next
-            }
-            if next == last.next { break }
-        }
-        #expect(next == last.next)
-        try await site.stop()
-    }
-
-    @Test func `a definition with other feedbacks may not fold the events`() async throws {
-        let site = try Site("other")
-        let follower = try RemoteLoop(
-            folding: Shelf(hasLamp: true), reducer: site.address, context: site.context, log: .silent)
-        // What was fetched before it was refused is a state that existed.
-        for await _ in follower.states {}
-        #expect("\(try #require(follower.failure))".contains("the reducer's definition"))
         try await site.stop()
     }
 

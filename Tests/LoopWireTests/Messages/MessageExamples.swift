@@ -126,7 +126,6 @@ enum MessageExamples {
         ("state? of a section", .stateRequest(transfer: 0, part: 0, section: "queue")),
         ("state? in chunks", .stateRequest(transfer: 0, part: 0, form: .chunks)),
         ("state? for deltas", .stateRequest(transfer: 0, part: 0, deltas: 200)),
-        ("transitions?", .transitionsRequest(fingerprint: 0xfeed, after: Seq(7))),
         (
             "progress",
             .progress(
@@ -170,7 +169,6 @@ enum MessageExamples {
         ("whole states", .updates(loop, UpdateStream(.full))),
         ("deltas", .updates(loop, UpdateStream(.delta, interval: 200))),
         ("a section's deltas", .updates(loop, UpdateStream(.delta, of: SectionID(name: "queue")))),
-        ("events", .events(loop, fingerprint: 0xfeed)),
         ("transitions", .transitions(loop)),
         ("server heartbeat", .tick(loop)),
     ]

@@ -25,7 +25,6 @@ CHANNELS = {
     wire.INBOX: "inbox",
     wire.STATES: "states",
     wire.DELTAS: "deltas",
-    wire.EVENTS: "events",
     wire.TRANSITIONS: "transitions",
     wire.COMMON: "common",
 }
@@ -391,8 +390,6 @@ class Peer(End):
         if channel in (wire.STATES, wire.DELTAS):
             section = wire.fnv1a(step["section"].encode()) if step.get("section") else 0
             rest = section.to_bytes(8, "little") + step.get("interval", 0).to_bytes(4, "little")
-        if channel == wire.EVENTS:
-            rest = step.get("fingerprint", FINGERPRINT).to_bytes(8, "little")
         self.sockets["published"].subscribe(wire.topic(self.loop, channel, rest))
 
     def speak(self, now: float) -> None:
@@ -426,7 +423,6 @@ class Peer(End):
             "StateWanted": {"transfer": 0, "part": 0, "form": 0, "section": "", "follows_deltas": None},
             "Goodbye": {"session": self.session, "peer": self.peer, "history": self.history},
             "Administration": {"request": 1},
-            "TransitionsWanted": {"fingerprint": FINGERPRINT, "after": 0},
             "Progress": own,
             "Batch": {
                 "history": self.history,

@@ -354,12 +354,6 @@ class Administration(Record):
     body: bytes = of(BYTES)
 
 
-@message(TO_REDUCER, 11)
-class TransitionsWanted(Record):
-    fingerprint: int = of(U64)
-    after: int = of(U64)
-
-
 @record
 class Report(Record):
     effect: Effect = of(Effect.codec)
@@ -792,12 +786,12 @@ def read_to_peer(data: bytes) -> tuple[Any, Any]:
 
 # Topics
 
-INBOX, STATES, DELTAS, EVENTS, TRANSITIONS, COMMON = b"i", b"u", b"d", b"e", b"x", b"t"
-TOPIC_BYTES = {INBOX: 27, STATES: 23, DELTAS: 23, EVENTS: 19, TRANSITIONS: 11, COMMON: 11}
+INBOX, STATES, DELTAS, TRANSITIONS, COMMON = b"i", b"u", b"d", b"x", b"t"
+TOPIC_BYTES = {INBOX: 27, STATES: 23, DELTAS: 23, TRANSITIONS: 11, COMMON: 11}
 
 
 def topic(loop: int, channel: bytes, rest: bytes = b"") -> bytes:
-    """A topic of a loop; the rest is the peer, the section and interval, or the fingerprint."""
+    """A topic of a loop; the rest is the peer, or the section and interval."""
     made = struct.pack("<QH", loop, SHARD) + channel + rest
     assert len(made) == TOPIC_BYTES[channel]
     return made
@@ -813,10 +807,6 @@ def states(loop: int, section: int = 0, interval: int = 0) -> bytes:
 
 def deltas(loop: int, section: int = 0, interval: int = 0) -> bytes:
     return topic(loop, DELTAS, struct.pack("<QI", section, interval))
-
-
-def events(loop: int, definition: int) -> bytes:
-    return topic(loop, EVENTS, struct.pack("<Q", definition))
 
 
 def split_topic(data: bytes) -> tuple[bytes, bytes]:

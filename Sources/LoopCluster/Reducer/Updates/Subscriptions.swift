@@ -4,8 +4,6 @@ package import LoopWire
 package struct Subscriptions: Equatable, Sendable {
     /// The streams of updates that observers follow, each once, in the order in which they were first followed.
     package var streams: [UpdateStream] = []
-    /// Whether an observer with this definition follows the events.
-    package var hasEvents = false
     /// Whether a tool follows the transitions.
     package var hasTransitions = false
 

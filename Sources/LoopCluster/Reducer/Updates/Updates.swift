@@ -1,8 +1,8 @@
 import LoopCore
 import LoopWire
 
-/// The messages to observers of the state: streams of updates, each with its own interval, events, and states that are fetched
-/// in parts. A stream is served only while an observer follows it. (Protocol, section 8.)
+/// The messages to observers of the state: streams of updates, each with its own interval, transitions, and states that are
+/// fetched in parts. A stream is served only while an observer follows it. (Protocol, section 8.)
 struct Updates: Sendable {
     /// The subscriptions of observers and tools.
     private(set) var subscriptions = Subscriptions()
@@ -11,7 +11,7 @@ struct Updates: Sendable {
     /// The newest seq that a server heartbeat has announced.
     private var announced = Seq.initial
     var encodings = StateEncodings()
-    private(set) var feed = EventFeed()
+    private var feed = EventFeed()
     var transfers: [StateTransfer] = []
     var transfersCount: UInt64 = 0
     /// The observers that wait for this turn's updates.
@@ -34,7 +34,6 @@ struct Updates: Sendable {
             served.append(streams.first { $0.stream == stream } ?? ServedStream(stream, section: section.index))
         }
         streams = served
-        feed.follow(new, from: journaled.seq, at: context.now.monotonic)
         subscriptions = new
     }
 
@@ -62,13 +61,10 @@ struct Updates: Sendable {
     }
 
     /// Notes the transition of an event that was applied.
-    mutating func note(_ record: EventRecord) { if feed.keepsNotes { feed.note(record) } }
+    mutating func note(_ record: EventRecord) { if subscriptions.hasTransitions { feed.note(record) } }
 
-    /// Forgets the transitions of the history before, and the transfers that are still being encoded.
-    mutating func beginHistory() {
-        feed.forget()
-        transfers.removeAll { !$0.isComplete }
-    }
+    /// Forgets the transfers of the history before that are still being encoded.
+    mutating func beginHistory() { transfers.removeAll { !$0.isComplete } }
 
     // MARK: The end of a turn
 
@@ -76,7 +72,7 @@ struct Updates: Sendable {
     mutating func publish(_ journaled: JournaledState, _ turn: inout TurnOutput, _ context: TurnContext) {
         for index in streams.indices { publish(at: index, journaled, &turn, context) }
         answerJoining(journaled, &turn, context)
-        feed.publish(&encodings, sharers: hashersCount, journaled, &turn, context)
+        feed.publish(journaled, &turn)
         encodings.endTurn()
     }
 
@@ -163,8 +159,8 @@ struct Updates: Sendable {
 
     // MARK: Hashes
 
-    /// How many streams may hash the state of one event, and share the budget.
-    private var hashersCount: Int { 1 + streams.count { $0.stream.mode == .delta } }
+    /// How many streams share the budget for hashes.
+    private var hashersCount: Int { streams.count { $0.stream.mode == .delta } }
 
     /// The size up to which a state is hashed at a tick, however few events there were. It takes some milliseconds at most.
     private static var hashedBytesMax: Int { 256 << 10 }
@@ -192,8 +188,6 @@ struct Updates: Sendable {
                 turn.publish(.stateHash(hash.seq, hash.value), on: journaled.topic(of: streams[index]))
             }
         }
-        let isSmall = isSmall(nil, journaled)
-        feed.publishHash(&encodings, isSmall: isSmall, journaled, &turn)
     }
 }
 

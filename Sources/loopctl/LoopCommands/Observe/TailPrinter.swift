@@ -30,7 +30,7 @@ struct TailPrinter {
             return [count == 1 ? "1 transition was missed" : "\(count) transitions were missed"]
         case .ended(let exitCode, _):
             return [isJSON ? #"{"ended":{"exitCode":\#(exitCode)}}"# : "the loop has ended with exit code \(exitCode)"]
-        case .begins, .send, .state, .again, .chunk, .assembled, .delta, .events, .hash, .refused, .standing:
+        case .begins, .send, .state, .again, .chunk, .assembled, .delta, .hash, .refused, .standing:
             return []
         }
     }
