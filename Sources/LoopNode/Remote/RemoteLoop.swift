@@ -34,25 +34,16 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     ///   - context: the context of the sockets, or nil for one of its own.
     ///   - log: receives the events of the log. By default it writes lines to standard error.
     /// - Throws: if the outbox file cannot be used, if `LOOP_REDUCER` is needed and is not an address, or if a system call fails.
-    public convenience init(
+    public init(
         _ definition: Definition.Type, reducer: ReducerAddress? = nil, name: String = "",
         updates: StateUpdates = .full, outbox: String? = nil, stopLimit: Duration = .seconds(5),
         connectTimeout: Duration? = nil, health: HealthEndpoint? = nil, traces: TraceExport? = nil,
         context: ZMQContext? = nil, log: LogHandler = .standardError
     ) throws(NodeError) {
-        try self.init(
-            StateFollower(Definition.State.self), updates.following(), reducer: reducer, name: name, outbox: outbox,
-            stopLimit: stopLimit, connectTimeout: connectTimeout, health: health, traces: traces, context: context,
-            log: log)
-    }
-
-    private init(
-        _ follower: StateFollower<Definition.State>, _ following: Following, reducer: ReducerAddress?, name: String,
-        outbox: String?, stopLimit: Duration, connectTimeout: Duration?, health: HealthEndpoint?, traces: TraceExport?,
-        context: ZMQContext?, log: LogHandler
-    ) throws(NodeError) {
+        let following = updates.following()
         let known = RemoteStates(
-            follower, dependsOnTheLast: following.dependsOnTheLast, log: NodeLog(name: "observer", log),
+            StateFollower(Definition.State.self), dependsOnTheLast: following.dependsOnTheLast,
+            log: NodeLog(name: "observer", log),
             advice: "this is schema \(Definition.schema) of the loop; run the reducer's build")
         self.known = known
         self.reducer = try reducer.orStandard()
@@ -61,8 +52,7 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
             loop: Definition.name, schema: UInt64(Definition.schema), reducer: self.reducer, name: name,
             follower: RemoteConnection.Follower(following: following, take: { known.take($0) }), outbox: outbox,
             stopLimit: stopLimit, connectTimeout: connectTimeout, health: health, traces: traces, logsFailure: true,
-            context: context,
-            log: log)
+            context: context, log: log)
     }
 
     /// The present state, then the newest state after each change, as often as `updates` says and this observer can follow.
