@@ -47,7 +47,9 @@ package struct Recovery {
         pages: ((_ after: UInt64) throws -> DecodedPage)? = nil
     ) throws {
         journaled = JournaledState(definition: definition, coder: coder, history: journal.history)
-        if try !goOn(from: warm.take(), journal) { try begin(definition, journal, coder, limit, ignoresArguments) }
+        if try !goOn(from: warm.take(), journal, rules) {
+            try begin(definition, journal, coder, limit, ignoresArguments)
+        }
         journaled.brokenRules = rules
         journaled.reinterprets = reinterprets
         journaled.ignoresArguments = ignoresArguments
@@ -111,12 +113,15 @@ package struct Recovery {
     }
 
     /// - Returns: whether the journal continues a warm state.
-    private mutating func goOn(from warm: WarmState?, _ journal: any Journal) throws(JournalError) -> Bool {
+    private mutating func goOn(
+        from warm: WarmState?, _ journal: any Journal, _ rules: BrokenRules
+    ) throws(JournalError) -> Bool {
         guard let warm else { return false }
         switch try warm.continuation(in: journal) {
-        case .refused(let reason):
+        case .refused(let reason) where !rules.contains(.warmStatesAreCompared):
             notes.append("the warm state at seq \(warm.seq) cannot be used: \(reason)")
             return false
+        case .refused: break
         case .lacks(let records): lacking = records
         }
         journaled = warm.journaled

@@ -62,7 +62,7 @@ extension ReducerActor {
 
     private func keepInTouch() {
         switch candidate.hold.standing {
-        case .standingBy: send(.look(behind: candidate.warm?.end))
+        case .standingBy: send(.look)
         case .leading(let term):
             if steady - candidate.hold.provenAt >= plan.lease / 4 { send(.renew(term)) }
         case .gone, .away, .takingOver: break
@@ -139,7 +139,7 @@ extension ReducerActor {
         guard let answer = world.connections[number].nextAnswer(), !candidate.hold.sent.isEmpty else { return }
         let sent = candidate.hold.sent.removeFirst()
         switch answer {
-        case .row(let row, let behind): try see(row, behind)
+        case .row(let row): try see(row)
         case .taken(nil): candidate.hold.standing = .standingBy
         case .taken(let row?):
             candidate.hold.provenAt = sent.at
@@ -164,13 +164,13 @@ extension ReducerActor {
     }
 
     /// A process that stands by has read the row.
-    private func see(_ row: JournalRow, _ behind: [Record]?) throws(Violation) {
-        if candidate.hold.seen?.sign != row.sign { candidate.following.heard = (row.end, steady) }
+    private func see(_ row: JournalRow) throws(Violation) {
+        if candidate.hold.seen?.sign != row.sign { candidate.following?.signs.hear(row.end, at: steady) }
         candidate.hold.seen = row
-        candidate.following.look(at: now, within: world.looksWithin)
+        candidate.following?.look(at: now, within: world.looksWithin)
         let isSilent = candidate.hold.watch.verdict(on: row.sign, lease: plan.lease, at: steady) == .free
         guard candidate.hold.standing == .standingBy else { return }
-        if plan.hasWarmStandbys { try follow(row, behind) }
+        if plan.hasWarmStandbys { try follow(row) }
         guard row.isReleased || row.holder == candidate.hold.holder || isSilent, !leavesToOthers(row) else { return }
         candidate.hold.standing = .takingOver
         send(
@@ -180,7 +180,7 @@ extension ReducerActor {
 
     /// Compares the newest batch with the one in the term's row. Another batch is damage only if this process proves that no other
     /// process has begun a term since.
-    private func judge(_ newest: BatchLink) throws(Violation) {
+    private func judge(_ newest: RowEnd) throws(Violation) {
         guard let row = candidate.hold.taken else { return }
         if newest == row.end { return try lead(row) }
         world.checkers.count(.nothingLost)
@@ -267,8 +267,7 @@ extension ReducerActor {
         candidate.rate = 0.98 + 0.04 * world.random.fraction()
         candidate.hold = DatabaseHold()
         candidate.hold.holder = world.random.next()
-        candidate.warm = nil
-        candidate.following = StandbyFollowing(pace: [1, 40, 400][pick(3)])
+        candidate.following = following(pace: [1, 40, 400][pick(3)])
         candidate.hold.standing = .away(until: now)
     }
 
@@ -278,7 +277,7 @@ extension ReducerActor {
     func lead(_ row: JournalRow) throws(Violation) {
         guard let database = world.storage.database else { return }
         candidate.hold.standing = .leading(row.term)
-        let seen = candidate.hold.seen?.end ?? BatchLink()
+        let seen = candidate.hold.seen?.end ?? .start
         candidate.hold.end = brokenRules.contains(.tailIsReadInTheTerm) ? seen : row.end
         // Another process has begun a term since, and has appended something.
         guard database.contains(row.end), database.disk.position == row.end.position else {
@@ -288,7 +287,7 @@ extension ReducerActor {
             throw Violation(
                 .nothingLost, "record \(candidate.hold.receipt.position), which had a receipt, is not in the journal")
         }
-        let (core, lacking) = try takeOver(row.end)
+        let (core, lacking) = try takeOver()
         world.tally.takeoverCount += 1
         let moment = TurnMoment(at: now, wall: reducerMoment.wall)
         try noteJournal(through: min(core.position, row.end.position), of: moment)
@@ -304,28 +303,25 @@ extension ReducerActor {
 
     /// The state at the end of the journal: the warm one if its row is in the journal, or else a recovered one.
     /// - Returns: the state, and its newest records that the journal lacks.
-    private func takeOver(
-        _ end: BatchLink
-    ) throws(Violation) -> (core: JournaledState, lacking: ArraySlice<Record>) {
+    private func takeOver() throws(Violation) -> (core: JournaledState, lacking: ArraySlice<Record>) {
         guard let database = world.storage.database else { preconditionFailure("a candidate leads without a database") }
+        var disk = database.disk
+        var warm = candidate.following?.follower.handOver()
         if brokenRules.contains(.tailIsReadInTheTerm) {
-            return (try recovered(from: database.disk.records.prefix(Int(candidate.hold.end.position))), [])
+            (disk, warm) = (disk.standingStill(at: candidate.hold.end), nil)
         }
-        let journal = SimulatedJournal(reading: database.disk, rules: brokenRules)
-        guard let warm = candidate.warm else { return (try recovered(from: journal), []) }
-        let found = Array(database.disk.records.dropFirst(Int(warm.end.position)))
-        let isSound = database.contains(warm.end) && warm.end.position >= database.disk.trimmed
-        var lacking = isSound ? WarmState.rest(of: warm.ahead[...], behind: found) : nil
-        if brokenRules.contains(.warmStatesAreCompared) { lacking = lacking ?? [] }
-        guard let lacking else {
-            candidate.warm = nil
-            return (try recovered(from: journal), [])
+        do {
+            let journal = SimulatedJournal(reading: disk, rules: brokenRules)
+            let recovery = try Recovery(
+                ran, from: journal, coder: loop.coder, breaking: brokenRules, warm: warm.take())
+            if recovery.warmSeq != nil {
+                say("candidate \(candidate.index) goes on from what it has followed, or has led")
+                world.tally.warmTakeoverCount += 1
+            }
+            return (recovery.journaled, recovery.lacking[...])
+        } catch {
+            throw Violation(.replayIsExact, "the journal cannot be replayed: \(error)")
         }
-        try replay(found.dropFirst(warm.ahead.count))
-        guard let core = candidate.warm.take()?.core else { preconditionFailure("a warm state is gone") }
-        say("candidate \(candidate.index) goes on from what it has followed, or has led")
-        world.tally.warmTakeoverCount += 1
-        return (core, lacking)
     }
 
     // MARK: Standing by
@@ -360,114 +356,85 @@ extension ReducerActor {
 
     // MARK: Reading
 
+    /// A standby that follows the journal.
+    private func following(pace: UInt64, from warm: consuming WarmState? = nil) -> StandbyFollowing<Ran> {
+        StandbyFollowing(
+            pace: pace, JournalFollower(ran, coder: loop.coder, from: warm.take()), lease: plan.lease,
+            breaking: brokenRules)
+    }
+
     /// A standby replays what its server has, or begins again if that does not follow what it has.
-    /// - Parameter behind: the records of the leader's server behind the standby's own, or nil if that server lacks the standby's
-    ///   newest batch.
-    func follow(_ row: JournalRow, _ behind: [Record]?) throws(Violation) {
-        guard let database = world.storage.database else { return }
-        let source = candidate.following.source ?? database.view
-        let steady = candidate.steady(at: now)
-        guard let warm = candidate.warm else { return try beginToFollow(source) }
-        let found = candidate.following.source.map { $0.records(behind: warm.end) } ?? behind
-        if let found, let rest = WarmState.rest(of: warm.ahead[...], behind: found) {
-            let new = found.dropFirst(warm.ahead.count)
-            try replay(new)
-            candidate.warm?.end = candidate.following.source?.newest ?? row.end
-            candidate.warm?.ahead = Array(rest)
-            candidate.following.backlog += UInt64(new.count)
-            if !new.isEmpty { candidate.following.read(source.lossesCount) }
-        } else if found != nil {
-            // Another process has appended something else behind the records with a receipt.
-            return try beginToFollow(source)
-        } else if candidate.following.isCurrent(source, lease: plan.lease, at: steady)
-            || brokenRules.contains(.lossIsTheLeaders)
-        {
-            world.checkers.count(.nothingLost)
-            // A leader that had the lost records may have appended them again since.
-            if database.lossesCount == candidate.following.lossesCount, database.view.records(behind: warm.end) != nil {
+    private func follow(_ row: JournalRow) throws(Violation) {
+        guard let database = world.storage.database, let pace = candidate.following?.pace else { return }
+        let server = candidate.following?.source ?? database.disk
+        let source = SimulatedJournal(reading: server, rules: brokenRules, pace: pace)
+        let lossesCount = candidate.following?.lossesCount
+        // Without a receipt for records of its own, another process may have appended others instead of them.
+        let before = candidate.following?.follower.warm.flatMap { $0.ahead.isEmpty ? $0.end : nil }
+        do {
+            guard let (look, isLevel) = try candidate.following?.look(at: source, at: steady) else { return }
+            switch look {
+            case .begun, .behind, .level: break
+            case .lost:
+                world.checkers.count(.nothingLost)
+                // A leader that had the lost records may have appended them again since.
+                let present = SimulatedJournal(reading: database.disk, rules: brokenRules)
+                if let before, database.disk.lossesCount == lossesCount, present.contains(before) {
+                    throw Violation(
+                        .nothingLost,
+                        "candidate \(candidate.index) says that record \(before.position) is lost, which the journal has"
+                    )
+                }
+            case .stopped(let reason):
                 throw Violation(
-                    .nothingLost,
-                    "candidate \(candidate.index) says that record \(warm.end.position) is lost, which the journal has")
+                    .replayIsExact, "candidate \(candidate.index) cannot replay what it reads: \(reason)")
             }
-            return try beginToFollow(source)
-        } else {
-            candidate.following.source = nil
-            return
+            try note(isLevel, source, row)
+        } catch let violation as Violation {
+            throw violation
+        } catch {
+            throw Violation(.replayIsExact, "candidate \(candidate.index) cannot read the journal: \(error)")
         }
-        candidate.following.replay()
-        try judge(source, row)
     }
 
-    private func beginToFollow(_ source: JournalView) throws(Violation) {
-        candidate.warm = (try recovered(from: source.records[...]), source.newest, [])
-        candidate.following.levelSince = nil
-        candidate.following.read(source.lossesCount)
-        candidate.following.backlog = source.newest.position - min(source.newest.position, world.newestSnapshot)
-    }
-
-    /// Leaves a server that does not advance while the leader does. A standby that is level has all that the leader has.
-    private func judge(_ source: JournalView, _ row: JournalRow) throws(Violation) {
-        guard let end = candidate.warm?.end, let database = world.storage.database else { return }
-        let steady = candidate.steady(at: now)
-        let isBehind = !brokenRules.contains(.lagIsTheLeaders) && !candidate.following.hasAll(source)
-        if candidate.following.isStill(isBehind, at: steady) { candidate.following.source = nil }
-        guard !isBehind, candidate.following.backlog == 0 else {
-            candidate.following.levelSince = nil
+    /// A standby that is level has all that the leader has.
+    private func note(_ isLevel: Bool, _ source: SimulatedJournal, _ row: JournalRow) throws(Violation) {
+        guard let database = world.storage.database, isLevel else {
+            candidate.following?.levelSince = nil
             return
         }
-        candidate.following.levelSince = candidate.following.levelSince ?? now
+        if candidate.following?.levelSince == nil { candidate.following?.levelSince = now }
         world.checkers.count(.progress)
-        if database.contains(row.end), end.position < row.end.position || !source.contains(row.end) {
+        if database.contains(row.end), candidate.position < row.end.position || !source.contains(row.end) {
             throw Violation(
                 .progress,
-                "candidate \(candidate.index), at record \(end.position), says that it has all that the leader has, which is"
-                    + " at \(row.end.position)")
+                "candidate \(candidate.index), at record \(candidate.position), says that it has all that the leader has, which"
+                    + " is at \(row.end.position)")
         }
     }
 
     /// Keeps the state of a machine that no longer leads, with the records that have no receipt.
     func keepState() {
-        guard let core = process.machine?.journaled, let began = candidate.hold.taken?.end else { return }
+        guard let core = process.machine?.journaled, let began = candidate.hold.taken?.end,
+            let disk = world.storage.disk, let pace = candidate.following?.pace
+        else { return }
         let end = candidate.hold.receipt.position > began.position ? candidate.hold.receipt : began
-        let ahead = process.turns.records
-        guard core.position == end.position + UInt64(ahead.count) else { return }
-        candidate.warm = (core, end, ahead)
-        candidate.following.read(nil)
-        candidate.following.backlog = 0
-    }
-
-    func replay(_ records: some Sequence<Record>) throws(Violation) {
-        do {
-            for record in records { try candidate.warm?.core.apply(record) }
-        } catch {
-            throw Violation(.replayIsExact, "candidate \(candidate.index) cannot replay what it reads: \(error)")
-        }
-    }
-
-    /// The state that records make, from the first one on.
-    func recovered(from records: ArraySlice<Record>) throws(Violation) -> JournaledState {
-        guard let disk = world.storage.disk else { preconditionFailure("a candidate recovers without a journal") }
-        var core = JournaledState(definition: ran, coder: loop.coder, history: disk.history)
-        core.brokenRules = brokenRules
-        do {
-            for record in records { try core.apply(record) }
-        } catch {
-            throw Violation(.replayIsExact, "the journal cannot be replayed: \(error)")
-        }
-        return core
+        let journal = SimulatedJournal(reading: disk, rules: brokenRules, knowing: end)
+        candidate.following = following(
+            pace: pace, from: WarmState(of: core, at: journal, ahead: process.turns.records))
     }
 
     /// Whether the process leaves the free journal to others.
     func leavesToOthers(_ row: JournalRow) -> Bool {
         guard plan.hasWarmStandbys else { return false }
         let steady = candidate.steady(at: now)
-        if candidate.following.free?.sign != row.sign { candidate.following.free = (row.sign, steady) }
-        let waited = steady - (candidate.following.free?.since ?? steady)
+        if candidate.following?.free?.sign != row.sign { candidate.following?.free = (row.sign, steady) }
+        let waited = steady - (candidate.following?.free?.since ?? steady)
         // The simulator's journals are short, so a record takes longer than in a node.
         let headStart = HeadStart(lease: plan.lease, perRecord: World<Work>.replayTime, breaking: brokenRules)
         let newest = row.end.position
         guard headStart.duration(from: candidate.position, to: newest) > waited else { return false }
-        candidate.following.heard = (row.end, steady)
+        candidate.following?.signs.hear(row.end, at: steady)
         return headStart.duration(from: candidate.position, to: newest, snapshot: world.newestSnapshot) > waited
     }
 }

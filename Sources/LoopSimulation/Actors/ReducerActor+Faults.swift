@@ -160,7 +160,7 @@ extension ReducerActor {
         if process.isUp { try letGoOfMachine() }
         process.endLife()
         candidate.hold = DatabaseHold()
-        candidate.warm = nil
+        candidate.following = nil
         for peer in world.roster.present { loseBuffers(of: peer) }
         world.agenda.note(.reducerStart(life: process.life), at: now + between(.milliseconds(5), .seconds(4)))
         return true

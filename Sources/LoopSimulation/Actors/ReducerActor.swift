@@ -98,7 +98,7 @@ struct ReducerActor<Work: Workload>: WorldActor {
     /// With a broken rule, messages of a turn leave before its receipt.
     private func sendEarly(_ turn: TurnUnderWay) throws(Violation) {
         let isBehindOthers = turn.records.isEmpty && !process.turns.isEmpty
-        let isFirst = candidate.hold.receipt == BatchLink() && brokenRules.contains(.tailIsReadInTheTerm)
+        let isFirst = candidate.hold.receipt == .start && brokenRules.contains(.tailIsReadInTheTerm)
         if brokenRules.contains(.nothingLeavesEarly) || isFirst
             || isBehindOthers && brokenRules.contains(.emptyTurnsWait)
         {

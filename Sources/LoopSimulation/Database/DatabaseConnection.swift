@@ -5,8 +5,8 @@ import LoopCluster
 struct DatabaseConnection {
     /// The statements of a process.
     enum Statement {
-        /// - Parameter behind: the end of the process's own state, or nil if it has none.
-        case look(behind: BatchLink?)
+        /// Reads the row.
+        case look
         /// Returns the end of the newest batch.
         case newest
         case takeOver(HolderWatch.Sign, holder: UInt64, address: String, nonce: UInt64)
@@ -25,10 +25,8 @@ struct DatabaseConnection {
 
     /// The answers of the database.
     enum Answer {
-        /// The row, and the records behind the process's state. The records are nil if the journal lacks that state, or no longer
-        /// has all of them.
-        case row(JournalRow, behind: [Record]?)
-        case newest(BatchLink)
+        case row(JournalRow)
+        case newest(RowEnd)
         /// The row with which a term begins, or nil if another process was faster.
         case taken(JournalRow?)
         /// Whether the statement has changed one row.

@@ -13,14 +13,10 @@ final class SimulatedDatabase {
     /// The visible records and snapshots.
     let disk: SimulatedDisk
     private(set) var row = JournalRow()
-    /// The checksum at the end of each batch, by its position.
-    private var checksums: [UInt64: UInt64] = [0: 0]
     /// The term of the newest batch.
     private var appendedIn = SimulatedTerm.none
     /// What the standby has, or nil if it has everything.
     private var confirmed: (row: JournalRow, appendedIn: SimulatedTerm)?
-    /// The number of failovers that have lost records.
-    private(set) var lossesCount = 0
     private let rules: BrokenRules
 
     init(history: History, breaking rules: BrokenRules = BrokenRules()) {
@@ -29,22 +25,13 @@ final class SimulatedDatabase {
     }
 
     /// Whether the journal has a batch with this end.
-    func contains(_ link: BatchLink) -> Bool { checksums[link.position] == link.checksum }
+    func contains(_ end: RowEnd) -> Bool { disk.end(ofRowAt: end.position) == end }
 
-    /// The end of the newest visible batch.
-    var newest: BatchLink { BatchLink(position: disk.position, checksum: checksums[disk.position] ?? 0) }
-
-    /// The present journal, as a server has it that does not advance any more.
-    var view: JournalView { view(without: 0) }
-
-    /// The journal, as a server has it that does not advance any more, and lacks the newest batches.
-    /// - Parameter count: the number of batches that it lacks. Batches before the trimmed position always count as present.
-    func view(without count: Int) -> JournalView {
-        let ends = checksums.keys.filter { $0 >= disk.trimmed }.sorted()
-        let end = ends.dropLast(count).last ?? disk.position
-        return JournalView(
-            records: Array(disk.records.prefix(Int(end))), checksums: checksums.filter { $0.key <= end },
-            trimmed: disk.trimmed, lossesCount: lossesCount)
+    /// The disk of a server that does not advance any more, and lacks the newest batches.
+    /// - Parameter count: the number of batches that it lacks, but none before the trimmed position.
+    func server(without count: Int = 0) -> SimulatedDisk {
+        let ends = disk.rows.filter { $0.position >= disk.trimmed }
+        return disk.standingStill(at: ends.dropLast(count).last ?? disk.newestEnd)
     }
 
     // MARK: Statements
@@ -60,9 +47,8 @@ final class SimulatedDatabase {
         if row.term != term {
             throw Violation(.oneOrder, "a batch of term \(term) is appended in term \(row.term)")
         }
-        disk.append(batch.log, isSynced: confirmed == nil)
-        row.end = BatchLink(position: disk.position, checksum: batch.end.checksum)
-        checksums[row.end.position] = row.end.checksum
+        disk.append(batch, isSynced: confirmed == nil)
+        row.end = disk.newestEnd
         appendedIn = term
         return true
     }
@@ -117,11 +103,8 @@ final class SimulatedDatabase {
     func failOver() -> [Record] {
         guard let confirmed else { return [] }
         (row, appendedIn) = confirmed
-        let lost = disk.losePower(behind: row.end.position)
-        checksums = checksums.filter { $0.key <= row.end.position }
         self.confirmed = nil
-        if !lost.isEmpty { lossesCount += 1 }
-        return lost
+        return disk.failOver(behind: row.end.position)
     }
 }
 
@@ -135,47 +118,19 @@ struct SimulatedTerm: Hashable, Sendable, CustomStringConvertible {
     var description: String { "\(number)" }
 }
 
-/// What a server has of the journal.
-struct JournalView {
-    let records: [Record]
-    let checksums: [UInt64: UInt64]
-    let trimmed: UInt64
-    /// The number of earlier failovers that had lost records.
-    let lossesCount: Int
-
-    /// The end of the newest batch.
-    var newest: BatchLink {
-        BatchLink(position: UInt64(records.count), checksum: checksums[UInt64(records.count)] ?? 0)
-    }
-
-    /// Whether it has a batch with this end.
-    func contains(_ link: BatchLink) -> Bool { checksums[link.position] == link.checksum }
-
-    /// The records behind a batch, or nil if it lacks the batch, or no longer has all of the records.
-    func records(behind link: BatchLink) -> [Record]? {
-        guard contains(link), link.position >= trimmed else { return nil }
-        return Array(records.dropFirst(Int(link.position)))
-    }
-}
-
-/// The end of a batch, and the checksum that covers it and all batches before it.
-struct BatchLink: Hashable, Sendable {
-    var position: UInt64 = 0
-    var checksum: UInt64 = 0
-}
-
 /// The records of a turn in the form in which they are appended: behind exactly the expected batch.
 struct SimulatedBatch {
     let log: RecordLog
-    let before: BatchLink
-    let end: BatchLink
+    let before: RowEnd
+    let end: RowEnd
 
-    init(_ log: RecordLog, after before: BatchLink) {
+    init(_ log: RecordLog, after before: RowEnd) {
         self.log = log
         self.before = before
-        end = BatchLink(
+        let checksum = StableHash.fnv1a(log.bytes, seed: UInt64(before.checksum) ^ 0xcbf2_9ce4_8422_2325)
+        end = RowEnd(
             position: before.position + UInt64(log.count),
-            checksum: StableHash.fnv1a(log.bytes, seed: before.checksum ^ 0xcbf2_9ce4_8422_2325))
+            checksum: UInt32(truncatingIfNeeded: checksum ^ checksum >> 32))
     }
 }
 
@@ -189,7 +144,7 @@ struct JournalRow: Equatable {
     var renewals: Int64 = 0
     var isReleased = true
     /// The end of the newest batch.
-    var end = BatchLink()
+    var end = RowEnd.start
 
     var sign: HolderWatch.Sign {
         HolderWatch.Sign(

@@ -13,6 +13,10 @@ final class SimulatedDisk {
     private(set) var trimmed: UInt64 = 0
     /// Records up to this position survive a loss of power. Those after it are only in memory.
     private(set) var synced: UInt64 = 0
+    /// The ends of a database's rows, from the beginning on. A file has none.
+    private(set) var rows = [RowEnd.start]
+    /// The number of failovers that have lost records.
+    private(set) var lossesCount = 0
     /// The number of the process that has it open, or 0.
     private(set) var owner = 0
     private var owners = 0
@@ -82,6 +86,30 @@ final class SimulatedDisk {
         if isSynced { synced = position }
     }
 
+    /// Appends the records of a database's row.
+    func append(_ batch: SimulatedBatch, isSynced: Bool) {
+        append(batch.log, isSynced: isSynced)
+        rows.append(RowEnd(position: position, checksum: batch.end.checksum))
+    }
+
+    /// The end of the newest row.
+    var newestEnd: RowEnd { rows[rows.count - 1] }
+
+    /// The end of the row that ends with a record, or nil if none ends there. It may be trimmed.
+    func end(ofRowAt position: UInt64) -> RowEnd? {
+        rows.last { $0.position <= position }.flatMap { $0.position == position ? $0 : nil }
+    }
+
+    /// The disk of a server that has these rows only, and does not advance any more.
+    func standingStill(at end: RowEnd) -> SimulatedDisk {
+        let still = SimulatedDisk(history: history, alwaysSyncs: alwaysSyncs)
+        still.records = Array(records.prefix(Int(end.position)))
+        still.rows = rows.filter { $0.position <= end.position }
+        still.snapshots = snapshots.filter { $0.entry.position <= end.position }
+        (still.trimmed, still.lossesCount) = (trimmed, lossesCount)
+        return still
+    }
+
     func sync() { synced = position }
 
     /// Loses power: what was written but not synced is lost, from some position on.
@@ -95,7 +123,15 @@ final class SimulatedDisk {
     func losePower(behind last: UInt64) -> [Record] {
         let lost = Array(records[Int(max(last, synced))...])
         records.removeLast(lost.count)
+        rows.removeAll { $0.position > position }
         if let copy, copy.count > records.count { self.copy = nil }
+        return lost
+    }
+
+    /// A database's standby takes its place, which lacks the records after a position.
+    func failOver(behind last: UInt64) -> [Record] {
+        let lost = losePower(behind: last)
+        if !lost.isEmpty { lossesCount += 1 }
         return lost
     }
 
@@ -130,4 +166,9 @@ final class SimulatedDisk {
         snapshots.removeAll { $0.entry.position < trimmed }
         sync()
     }
+}
+
+extension RowEnd {
+    /// The end before the first row.
+    static var start: RowEnd { RowEnd(position: 0, checksum: 0) }
 }

@@ -3,7 +3,7 @@ import LoopCore
 import LoopWire
 
 /// The journal as one process has it open on a disk.
-struct SimulatedJournal: Journal {
+struct SimulatedJournal: FollowedJournal {
     let disk: SimulatedDisk
     let durability: Durability
     private let owner: Int
@@ -12,6 +12,10 @@ struct SimulatedJournal: Journal {
     /// Whether an append has failed. Then nothing from this journal can be trusted.
     private var hasFailed = false
     private let rules: BrokenRules
+    /// The newest row that its process knows to be there.
+    let newestEnd: RowEnd
+    /// The number of records that a follower reads at a time.
+    private let pace: UInt64
 
     /// - Throws: `JournalError` of kind `.locked`.
     init(_ disk: SimulatedDisk, durability: Durability, rules: BrokenRules) throws(JournalError) {
@@ -19,14 +23,20 @@ struct SimulatedJournal: Journal {
         self.durability = durability
         self.rules = rules
         owner = try disk.open()
+        (newestEnd, pace) = (disk.newestEnd, .max)
     }
 
     /// Creates a journal that only reads, even if a process has the disk open.
-    init(reading disk: SimulatedDisk, rules: BrokenRules) {
+    /// - Parameters:
+    ///   - end: the newest row that its process knows to be there, or nil for the newest row.
+    ///   - pace: about how many records a follower reads at a time.
+    init(reading disk: SimulatedDisk, rules: BrokenRules, knowing end: RowEnd? = nil, pace: UInt64 = .max) {
         self.disk = disk
         self.rules = rules
         durability = .fsync
         owner = -1
+        newestEnd = end ?? disk.newestEnd
+        self.pace = pace
     }
 
     var history: History { disk.history }
@@ -63,6 +73,28 @@ struct SimulatedJournal: Journal {
                 remedy: "begin at a snapshot")
         }
         return Array(disk.records.dropFirst(Int(position)))
+    }
+
+    // MARK: Followers
+
+    /// A follower may read another server than the leader's.
+    var mayLag: Bool { true }
+
+    func end(ofRowAt position: UInt64) -> RowEnd? { position < disk.trimmed ? nil : disk.end(ofRowAt: position) }
+
+    /// Whether there is a row with this end.
+    func contains(_ end: RowEnd) -> Bool { self.end(ofRowAt: end.position) == end }
+
+    func page(after position: UInt64, checksum: UInt32?, bytesMax: Int) -> FollowedPage? {
+        if let checksum, end(ofRowAt: position)?.checksum != checksum { return nil }
+        guard position >= disk.trimmed, position <= disk.position else { return nil }
+        // Whole rows, until there are enough records.
+        let enough = pace < .max - position ? position + pace : .max
+        let before = disk.rows.lastIndex { $0.position < enough } ?? 0
+        let end = disk.rows[min(before + 1, disk.rows.count - 1)]
+        guard end.position > position else { return FollowedPage(records: [], end: nil, newest: disk.position) }
+        return FollowedPage(
+            records: Array(disk.records[Int(position)..<Int(end.position)]), end: end, newest: disk.position)
     }
 
     func firstSeq() -> Seq? {

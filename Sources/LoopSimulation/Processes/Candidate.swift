@@ -7,11 +7,8 @@ final class Candidate<Definition: LoopDefinition> {
     var process: ReducerProcess<Definition>
     /// Its relation to the database, unused if the journal is a file.
     var hold = DatabaseHold()
-    /// The state that it has replayed, or nil if it follows nothing. With it are the end of the row up to which the journal has it,
-    /// and its later records, which the journal may lack.
-    var warm: (core: JournaledState, end: BatchLink, ahead: [Record])?
-    /// How it follows the journal while it stands by.
-    var following = StandbyFollowing(pace: 0)
+    /// How it follows the journal while it stands by, or nil if the journal is a file.
+    var following: StandbyFollowing<Definition>?
     /// The rate of its steady clock: the nanoseconds that it counts in a virtual second, divided by 10⁹.
     var rate = 1.0
     /// What it has read of the folder of keys.
@@ -28,37 +25,40 @@ final class Candidate<Definition: LoopDefinition> {
     var address: String { "tcp://candidate:\(7710 + index)" }
 
     /// The position of the newest record that it has replayed, or 0.
-    var position: UInt64 { warm.map { $0.end.position - min($0.end.position, following.backlog) } ?? 0 }
+    var position: UInt64 { following?.follower.applied?.position ?? 0 }
 
     /// Its steady clock, by which it judges leases.
     func steady(at now: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: UInt64(Double(now) * rate)) }
 }
 
 /// How a process that stands by follows the journal.
-struct StandbyFollowing {
-    /// The number of records that it replays between two looks.
+struct StandbyFollowing<Definition: LoopDefinition> {
+    /// About how many records it replays between two looks.
     let pace: UInt64
-    /// The server that it reads, which does not advance any more, or nil if it reads the leader's.
-    var source: JournalView?
-    /// The number of records that it has read and has still to replay. The simulator replays them at once, and counts.
-    var backlog: UInt64 = 0
-    /// The end of the leader's journal at its last sign of life, and the time of that sign on the process's steady clock.
-    var heard: (end: BatchLink, at: MonotonicTime)? { didSet { signsCount += 1 } }
-    /// The number of signs of life since it last read records.
-    private var signsCount = 0
+    var follower: JournalFollower<Definition>
+    /// What it has heard of the leader.
+    var signs: LeaderSigns
+    private var watch: SourceWatch
+    /// The disk of the server that it reads, which does not advance any more, or nil if it reads the leader's.
+    var source: SimulatedDisk?
     /// The number of failovers that had lost records when its server had its newest read records. Nil if it has written them
     /// itself.
     private(set) var lossesCount: Int?
-    /// The row when it was first seen free, and the time on that clock.
+    /// The row when it was first seen free, and the time on its steady clock.
     var free: (sign: HolderWatch.Sign, since: MonotonicTime)?
-    /// The time on that clock since which its server has lacked something that the leader has.
-    private var stillSince: MonotonicTime?
     /// The time since which it has looked regularly and was level at each look, or nil.
     var levelSince: UInt64?
     /// The time of its last look.
     private(set) var lookedAt: UInt64 = 0
+    private let rules: BrokenRules
 
-    init(pace: UInt64) { self.pace = pace }
+    init(pace: UInt64, _ follower: JournalFollower<Definition>, lease: Duration, breaking rules: BrokenRules) {
+        self.pace = pace
+        self.follower = follower
+        signs = LeaderSigns(lease: lease, breaking: rules)
+        watch = SourceWatch(breaking: rules)
+        self.rules = rules
+    }
 
     /// It has looked at the row.
     mutating func look(at now: UInt64, within limit: UInt64) {
@@ -66,26 +66,30 @@ struct StandbyFollowing {
         lookedAt = now
     }
 
-    /// It has read records, or has led.
-    mutating func read(_ lossesCount: Int?) { (signsCount, self.lossesCount) = (0, lossesCount) }
-
-    mutating func replay() { backlog -= min(backlog, pace) }
-
-    /// Whether a server has the newest record of the leader.
-    func hasAll(_ source: JournalView) -> Bool { heard.map { source.contains($0.end) } ?? false }
-
-    /// Whether what a server lacks is lost. The server must have all that the leader has. The leader's sign must have come within
-    /// its lease, and after the newest records were read.
-    func isCurrent(_ source: JournalView, lease: Duration, at steady: MonotonicTime) -> Bool {
-        signsCount > 1 && hasAll(source)
-            && heard.map { steady - $0.at <= HolderWatch.silence(ofLease: lease) } ?? false
+    /// Reads what follows on its server, as a node does.
+    /// - Returns: the result, and whether it then has all that the leader has. Nil if that server lacks what was followed, and may
+    ///   be behind the leader's; another one is read the next time.
+    mutating func look(
+        at journal: SimulatedJournal, at steady: MonotonicTime
+    ) throws -> (look: JournalFollower<Definition>.Look, isLevel: Bool)? {
+        let (signs, before) = (signs, follower.applied?.position)
+        let look: JournalFollower<Definition>.Look
+        do {
+            look = try follower.look(
+                at: journal, bytesMax: 1 << 20, isCurrent: { try signs.isCurrent(journal, at: steady) })
+        } catch let error as JournalError where error.kind == .unreachable {
+            leaveSource()
+            return nil
+        }
+        if let position = follower.applied?.position { self.signs.reach(position) }
+        if let after = follower.applied?.position, after != before { lossesCount = journal.disk.lossesCount }
+        guard look == .level else { return (look, false) }
+        let hasAll = watch.hasAll(through: signs.heard?.end, at: steady) { journal.contains($0) }
+        if watch.isStill(at: steady) { leaveSource() }
+        return (look, hasAll && max(follower.lag, self.signs.lag) == 0)
     }
 
-    /// Whether its server has been behind for a second.
-    mutating func isStill(_ isBehind: Bool, at steady: MonotonicTime) -> Bool {
-        stillSince = isBehind ? stillSince ?? steady : nil
-        return stillSince.map { steady - $0 > .seconds(1) } ?? false
-    }
+    private mutating func leaveSource() { (source, watch) = (nil, SourceWatch(breaking: rules)) }
 }
 
 /// The relation of a process to the journal's row.
@@ -115,8 +119,8 @@ struct DatabaseHold {
     /// When the newest statement was sent that has proved that it leads.
     var provenAt = MonotonicTime.zero
     /// The end of the rows that it has sent, and of those for which it has a receipt.
-    var end = BatchLink()
-    var receipt = BatchLink()
+    var end = RowEnd.start
+    var receipt = RowEnd.start
     /// The row with which its term began, or nil if it has no term.
     var taken: JournalRow?
     var watch = HolderWatch()

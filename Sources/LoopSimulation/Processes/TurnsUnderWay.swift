@@ -58,7 +58,7 @@ final class TurnUnderWay {
     var awaits = 0
     /// Its records in the form in which a database appends them, and the end of the journal behind them.
     var batch: SimulatedBatch?
-    var end = BatchLink()
+    var end = RowEnd.start
     private var ready: Ready?
     /// Whether its messages have left, which must not happen before its receipt.
     var hasLeft = false

@@ -26,8 +26,8 @@ extension World {
         _ statement: DatabaseConnection.Statement, _ database: SimulatedDatabase
     ) throws(Violation) -> DatabaseConnection.Answer {
         switch statement {
-        case .look(let behind): return .row(database.row, behind: behind.flatMap { records(behind: $0, database.view) })
-        case .newest: return .newest(database.newest)
+        case .look: return .row(database.row)
+        case .newest: return .newest(database.disk.newestEnd)
         case .takeOver(let sign, let holder, let address, let nonce):
             return .taken(database.takeOver(sign, by: holder, at: address, nonce: nonce))
         case .append(let batch, let term):
@@ -37,12 +37,6 @@ extension World {
         case .renew(let term): return .changed(database.renew(term))
         case .release(let term): return .changed(database.release(term))
         }
-    }
-
-    private func records(behind link: BatchLink, _ view: JournalView) -> [Record]? {
-        // With this rule broken, a state with another end is taken for an equal one.
-        let compares = !brokenRules.contains(.warmStatesAreCompared)
-        return compares ? view.records(behind: link) : Array(view.records.dropFirst(Int(link.position)))
     }
 
     /// From now on no standby of the database confirms anything.
@@ -70,7 +64,7 @@ extension World {
         guard let database = storage.database, !database.isConfirming else { return }
         // Some standbys continue to read the old primary.
         for candidate in candidates where plan.hasWarmStandbys && chance(0.3) {
-            candidate.following.source = database.view
+            candidate.following?.source = database.server()
         }
         let lost = database.failOver()
         say("a standby takes the database's place; it lacks \(lost.count) records")
@@ -94,7 +88,8 @@ extension World {
     func standbyOfAStillServer() -> Int? {
         guard plan.hasWarmStandbys, let end = storage.database?.row.end else { return nil }
         return candidates.first { candidate in
-            candidate.hold.standing == .standingBy && candidate.following.source.map { !$0.contains(end) } ?? false
+            candidate.hold.standing == .standingBy
+                && candidate.following?.source.map { $0.end(ofRowAt: end.position) != end } ?? false
         }?.index
     }
 
@@ -104,7 +99,7 @@ extension World {
         guard plan.hasWarmStandbys, let database = storage.database else { return false }
         guard let standby = standbys.randomElement(using: &dice) else { return false }
         // The standby may have reached another server, which lacks what the former one had.
-        standby.following.source = database.view(without: Int(now / 1000 % 4))
+        standby.following?.source = database.server(without: Int(now / 1000 % 4))
         return true
     }
 
@@ -129,11 +124,10 @@ extension World {
         let replay = min(Self.replayTime * backlog(taker, newest: newest), plan.lease * 2)
         guard replay > .nanoseconds(look) * 21 / 5 + plan.lease / 20 else { return }
         let other = candidates.first { other in
-            other.index != index && other.hold.standing == .standingBy && backlog(other, newest: newest) == 0
-                && now <= other.following.lookedAt + look
-                && other.following.levelSince.map {
-                    .nanoseconds(now - $0) >= plan.lease * 6 / 5 + .nanoseconds(5 * look)
-                } ?? false
+            guard let following = other.following, let since = following.levelSince else { return false }
+            return other.index != index && other.hold.standing == .standingBy && backlog(other, newest: newest) == 0
+                && now <= following.lookedAt + look
+                && .nanoseconds(now - since) >= plan.lease * 6 / 5 + .nanoseconds(5 * look)
         }
         guard let other else { return }
         throw Violation(

@@ -10,7 +10,7 @@ import Testing
 
     private func skipped(_ number: UInt64) -> Record { .skipped(SessionID(1), number: number) }
 
-    private func batch(_ records: [Record], after end: BatchLink = BatchLink()) -> SimulatedBatch {
+    private func batch(_ records: [Record], after end: RowEnd = .start) -> SimulatedBatch {
         SimulatedBatch(RecordLog(records), after: end)
     }
 
@@ -27,7 +27,7 @@ import Testing
         let first = batch([session])
         #expect(try database.append(first, in: term))
         #expect(try !database.append(first, in: term))
-        #expect(try !database.append(batch([skipped(1)], after: BatchLink(position: 1, checksum: 3)), in: term))
+        #expect(try !database.append(batch([skipped(1)], after: RowEnd(position: 1, checksum: 3)), in: term))
         #expect(try !database.append(batch([skipped(2)], after: batch([skipped(1)], after: first.end).end), in: term))
         let second = batch([skipped(1), skipped(2)], after: first.end)
         var other = term
