@@ -14,7 +14,6 @@ package struct Checkers<Work: Workload>: Sendable {
     private var durableBeforeVisible = DurableBeforeVisible()
     private var replayIsExact: ReplayIsExact<Work>
     private var observersConverge: ObserversConverge<Work>
-    private var snapshotComesFirst = SnapshotComesFirst()
     private var lossIsNoticed = LossIsNoticed()
     private var bounded = Bounded()
     private var poisonIsSetAside = PoisonIsSetAside()
@@ -93,29 +92,18 @@ package struct Checkers<Work: Workload>: Sendable {
         case .died(let peer):
             nothingLost.die(peer)
             observersConverge.remove(peer)
-            snapshotComesFirst.remove(peer)
         case .departed(let peer):
             try nothingLost.depart(peer, book)
             observersConverge.remove(peer)
-            snapshotComesFirst.remove(peer)
-        case .watches(let peer, let watched):
-            observersConverge.add(peer, watched)
-            snapshotComesFirst.add(peer, watched)
+        case .watches(let peer, let watched): observersConverge.add(peer, watched)
         case .damaged(let peer): observersConverge.damage(peer)
         case .repaired(let peer): observersConverge.repair(peer)
-        case .beganAnew(let peer):
-            observersConverge.beginAnew(peer)
-            snapshotComesFirst.beginAnew(peer)
-        case .beganEpoch(let peer):
-            observersConverge.beginEpoch(peer)
-            snapshotComesFirst.beginEpoch(peer)
-        case .shown(let peer, let history, let action):
-            try observersConverge.show(action, history, peer, model)
-            try snapshotComesFirst.show(action, history, peer)
+        case .beganAnew(let peer): observersConverge.beginAnew(peer)
+        case .beganEpoch(let peer): observersConverge.beginEpoch(peer)
+        case .shown(let peer, let history, let action): try observersConverge.show(action, history, peer, model)
         case .observedEnd(let peer, let history, let seq, let mustBeThere):
             guard mustBeThere else { return }
             try observersConverge.demandLast(history, seq, peer, model)
-            try snapshotComesFirst.demandState(peer)
         case .ran(let peer, let history, let grant): try oneOwner.run(grant, history, on: peer)
         case .forgotten(let history, let effect, let attempt): oneOwner.forget(history, effect, attempt)
         case .measured(let entries, let entriesMax, let lag, let lagMax):
@@ -131,7 +119,6 @@ package struct Checkers<Work: Workload>: Sendable {
             count(.progress)
             try nothingLost.settle(book)
             try observersConverge.settle(model)
-            try snapshotComesFirst.settle()
         }
     }
 
@@ -175,7 +162,6 @@ package struct Checkers<Work: Workload>: Sendable {
         oneOwner.begin(history)
         durableBeforeVisible.begin(history)
         replayIsExact.begin(history)
-        snapshotComesFirst.begin(history)
         lossIsNoticed.begin(history)
         onlyWhoMay.begin(history)
         observersConverge.begin(model)
@@ -195,7 +181,6 @@ package struct Checkers<Work: Workload>: Sendable {
         try oneOwner.follow(journaled)
         durableBeforeVisible.follow(journaled.record)
         try replayIsExact.follow(journaled.record)
-        snapshotComesFirst.follow(journaled.record)
         lossIsNoticed.follow(journaled.record)
         onlyWhoMay.follow(journaled.record)
         try model.follow(journaled.record)
@@ -242,10 +227,11 @@ package struct Checkers<Work: Workload>: Sendable {
     var checkCounts: [Promise: Int] {
         let all: [any Checker] = [
             oneOrder, nothingLost, nothingTwice, nothingStale, oneOwner, durableBeforeVisible, replayIsExact,
-            observersConverge, snapshotComesFirst, lossIsNoticed, bounded, poisonIsSetAside, onlyWhoMay,
+            observersConverge, lossIsNoticed, bounded, poisonIsSetAside, onlyWhoMay,
             inTime, answersAreTrue,
         ]
         var counts = otherCounts
+        counts[.snapshotComesFirst, default: 0] += observersConverge.orderCount
         for checker in all { counts[type(of: checker).promise, default: 0] += checker.checkCount }
         return counts
     }

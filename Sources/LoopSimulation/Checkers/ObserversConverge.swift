@@ -5,9 +5,14 @@ import LoopWire
 /// G9: every state that is published or shown is the one that the events up to its seq make. Every transition is shown or reported
 /// as missed. When everything has settled, every observer has the newest state. When the loop has ended, every observer has the
 /// last state before it learns of the end.
+///
+/// G2: an observer is first shown one state, and then only later ones. A history that it has left is never shown again. A late
+/// observer is no exception: every observer is shown a state. Transitions have their order by G9.
 struct ObserversConverge<Work: Workload>: Checker {
     static var promise: Promise { .observersConverge }
     private(set) var checkCount = 0
+    /// The number of comparisons for G2.
+    private(set) var orderCount = 0
 
     private let work: Work
     /// Earlier journals, and lost parts of them. Frames about them may still be under way.
@@ -20,7 +25,8 @@ struct ObserversConverge<Work: Workload>: Checker {
 
     private struct Watching {
         let watched: SimulationPlan.Watched
-        var history = History.none
+        /// The histories that it has shown, the newest last.
+        var histories: [History] = []
         var shown: Seq?
         /// The next transition to be shown or missed. Nil allows any.
         var next: Seq?
@@ -30,9 +36,13 @@ struct ObserversConverge<Work: Workload>: Checker {
         var isWrong = false
         /// Whether the journal may have lost the state that it last showed, so that the next one may be older.
         var mayStepBack = false
+        /// Whether that is so for the next state. A transition does not change it.
+        var mayShowEarlier = false
         /// The encoded state that it last showed, and whether the present journal makes it.
         var bytes: [UInt8] = []
         var isProven = false
+
+        var history: History { histories.last ?? .none }
 
         mutating func beginAnew() {
             shown = nil
@@ -61,7 +71,10 @@ struct ObserversConverge<Work: Workload>: Checker {
     mutating func damage(_ peer: Int) { observers[peer]?.isDamaged = true }
     mutating func repair(_ peer: Int) { observers[peer]?.isDamaged = false }
     mutating func beginAnew(_ peer: Int) { observers[peer]?.beginAnew() }
-    mutating func beginEpoch(_ peer: Int) { observers[peer]?.mayStepBack = true }
+    mutating func beginEpoch(_ peer: Int) {
+        observers[peer]?.mayStepBack = true
+        observers[peer]?.mayShowEarlier = true
+    }
 
     // MARK: What the reducer publishes
 
@@ -143,15 +156,32 @@ struct ObserversConverge<Work: Workload>: Checker {
         guard var watching = observers[peer] else { return }
         defer { observers[peer] = watching }
         if watching.history != history {
-            watching.history = history
+            if watching.histories.contains(history), history != model.chronicle.histories.last {
+                throw Violation(.snapshotComesFirst, "observer \(peer) goes back to \(history), which it had left")
+            }
+            watching.histories.append(history)
             watching.beginAnew()
         }
         switch action {
         case .state(let seq, let bytes):
             checkCount += 1
+            let earlier = watching.shown
             watching.shown = seq
             try check(bytes, at: seq, &watching, peer, model)
-        case .again(let seq, let bytes): try check(bytes, at: seq, &watching, peer, model)
+            orderCount += 1
+            if let earlier, seq <= earlier, !watching.mayShowEarlier {
+                throw Violation(
+                    .snapshotComesFirst, "observer \(peer) shows the state at \(seq) after the one at \(earlier)")
+            }
+            watching.mayShowEarlier = false
+        // The state that was shown at this seq was wrong, and the observer has noticed.
+        case .again(let seq, let bytes):
+            try check(bytes, at: seq, &watching, peer, model)
+            orderCount += 1
+            if watching.shown != seq {
+                throw Violation(
+                    .snapshotComesFirst, "observer \(peer) shows the state at \(seq) again, which it did not")
+            }
         case .transitions(let notes):
             if let first = notes.first { watching.stepBack(to: first.seq) }
             watching.mayStepBack = false
@@ -244,7 +274,9 @@ struct ObserversConverge<Work: Workload>: Checker {
         // its memory is damaged, the next hash shows it, but none may come.
         let isTheNewest = model.outcome != nil && model.seq == seq && model.chronicle.histories.last == history
         let lack = isTheNewest && !watching.isDamaged ? lacks(peer, model) : nil
-        guard lack != nil || watching.watched.section == nil && shown ?? .initial < seq else { return }
+        guard lack != nil || watching.watched.section == nil && shown ?? .initial < seq else {
+            return try demandState(peer)
+        }
         let place = shown.map { "at \($0)" } ?? "without a state"
         throw Violation(
             .observersConverge, "observer \(peer), \(place), hears of the end, which is at \(seq)")
@@ -257,7 +289,15 @@ struct ObserversConverge<Work: Workload>: Checker {
             if let lack = lacks(peer, model) {
                 throw Violation(.observersConverge, "observer \(peer) \(lack)")
             }
+            try demandState(peer)
         }
+    }
+
+    /// Checks that an observer was shown a state by now.
+    private mutating func demandState(_ peer: Int) throws(Violation) {
+        guard let watching = observers[peer], watching.watched.includesStates else { return }
+        orderCount += 1
+        if watching.shown == nil { throw Violation(.snapshotComesFirst, "observer \(peer) shows no state") }
     }
 }
 
