@@ -20,7 +20,12 @@ extension HistoryPage {
         let limit = min(through ?? Seq(.max), try journal.newestSeq())
         let end: UInt64
         do throws(JournalError) {
-            if let before { end = before - min(before, 1) } else { end = try Self.end(of: journal, limit) }
+            // A peer chooses `before`, and there is nothing to search behind the newest record.
+            if let before {
+                end = min(before - min(before, 1), journal.position)
+            } else {
+                end = try Self.end(of: journal, limit)
+            }
         } catch {
             guard error.kind == .trimmed else { throw error }
             return
