@@ -42,7 +42,8 @@ package struct OutlineSelection: Codable, Equatable, Hashable, Sendable {
 
     /// The numbers of the entries, within the limits.
     fileprivate var numbers: Range<Int> {
-        let first = Swift.max(from, 0)
+        // A peer chooses the numbers, and the sum must not overflow. No document has entries that far.
+        let first = Swift.min(Swift.max(from, 0), Int.max - 1000)
         return first..<(first + Swift.min(Swift.max(max, 0), 1000))
     }
 }

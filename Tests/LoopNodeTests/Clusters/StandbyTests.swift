@@ -487,6 +487,80 @@ private final class Pair: Sendable {
         _ = try await first.run.value
     }
 
+    /// Every request with a number, with the smallest and the largest values of each.
+    private static let requestsWithExtremes: [AdministrationRequest] = {
+        let (who, notes) = ("ada@desk", StateSelection(path: ["notes"]))
+        let (counts, filter) = ([0, 1, Int.max, Int.min], HistoryFilter(kind: "event"))
+        var requests: [AdministrationRequest] = [0, 1, UInt64.max].flatMap { number -> [AdministrationRequest] in
+            let effect = "\(UInt32(clamping: number)).\(number).\(UInt32(clamping: number))"
+            let ofSession = HistoryFilter(session: number, effect: effect)
+            return [
+                .effects(EffectSelection(effect: effect)), .retryParked(effect: effect, who: who),
+                .quarantined(id: number), .retryQuarantined(id: number, who: who),
+                .dropQuarantined(id: number, who: who), .state(at: number), .origin(of: number),
+                .origin(of: number, step: true), .changes(of: notes, before: number, max: 1),
+                .trim(before: number), .standBack(milliseconds: number, who: who),
+                .history(from: 0, through: nil, after: nil, filter: ofSession),
+            ]
+                + [nil, filter].flatMap { filter -> [AdministrationRequest] in
+                    [
+                        .history(from: number, through: nil, after: nil, filter: filter),
+                        .history(from: 0, through: number, after: nil, filter: filter),
+                        .history(from: 0, through: nil, after: number, filter: filter),
+                        .history(from: number, through: 0, after: number, filter: filter),
+                    ]
+                }
+        }
+        for count in counts {
+            requests += [
+                .effects(EffectSelection(max: count)), .changes(of: notes, before: nil, max: count),
+                .history(from: 0, through: nil, after: nil, filter: HistoryFilter(max: count)),
+            ]
+            for max in counts {
+                let outline = OutlineSelection(from: count, max: max)
+                requests += [.state(at: nil, part: notes, outline: outline), .state(at: 1, outline: outline)]
+            }
+        }
+        return requests
+    }()
+
+    @Test func `and its leader answer or refuse every number that an operator may choose, and go on`() async throws {
+        let pair = try Pair(Jobs(ends: false))
+        let first = try pair.start(0)
+        _ = try await pair.status(of: pair.addresses[0]) { $0.role == "leader" }
+        let second = try pair.start(1)
+        _ = try await pair.status(of: pair.addresses[1]) { $0.leader != nil }
+        let sender = try pair.remote(pair.both)
+        for note in ["one", "two"] { try await sender.sendAndConfirm(.note(note)) }
+        func ask(_ index: Int, _ request: AdministrationRequest) async throws -> AdministrationAnswer {
+            try await NodeThread.run("ask") {
+                var call = try AdministrationCall(reducer: pair.addresses[index])
+                return try call.exchange(request, within: .seconds(60))
+            }
+        }
+        for request in Self.requestsWithExtremes {
+            let answer = try await ask(0, request)
+            if case .refused(let why) = answer { #expect(!why.contains("does not know the request"), "\(request)") }
+        }
+        for milliseconds in [UInt64.max, 1, 0] {
+            let answer = try await ask(1, .standBack(milliseconds: milliseconds, who: "ada@desk"))
+            #expect(answer.done != nil)
+        }
+        // There is nothing behind the newest record, so a search ends at once.
+        let filter = HistoryFilter(kind: "event")
+        let page = try await ask(0, .history(from: 0, through: nil, after: .max, filter: filter)).history
+        #expect(page?.records.map(\.seq) == [2, 1] && page?.next == nil)
+        try await sender.sendAndConfirm(.note("three"))
+        #expect(try await ask(0, .state(at: nil)).state?.seq == 3)
+        let report = try await pair.status(of: pair.addresses[1]) { $0.seq == 3 }
+        #expect(report.isStandby)
+        await sender.close()
+        for member in [second, first] {
+            member.node.stop()
+            _ = try await member.run.value
+        }
+    }
+
     @Test func `refuses peers of another loop, as the leader would`() async throws {
         let pair = try Pair(Jobs(ends: false))
         let first = try pair.start(0)
