@@ -5,17 +5,6 @@ import LoopKeys
 import LoopWire
 import ZMQ
 
-/// The peers and streams that have got a listener while a reducer did not serve.
-struct EarlyListeners {
-    /// The peers whose inboxes have a listener.
-    var inboxes: Set<PeerID> = []
-    /// The streams of updates that have a follower.
-    var streams: [UpdateStream] = []
-
-    /// How many inboxes are kept. A peer beyond that learns by itself that it has to join.
-    static let inboxesMax = 16_384
-}
-
 /// What a reducer's thread has in each of its roles: its sockets, keys, log and configuration. One thread uses it.
 final class ReducerHost<Definition: LoopDefinition> {
     let definition: Definition
@@ -39,7 +28,8 @@ final class ReducerHost<Definition: LoopDefinition> {
     private let health: HealthServer?
     /// Tells the service manager how it is until the host is released.
     private let notice: ServiceNotice?
-    private var listeners = EarlyListeners()
+    /// The peers whose inboxes have got a listener while the reducer did not serve.
+    private var earlyListeners: Set<PeerID> = []
     /// Knows which reducers of the loop lead, or nil if no other reducers are known.
     let lookout: Lookout?
 
@@ -175,18 +165,20 @@ final class ReducerHost<Definition: LoopDefinition> {
                 try sockets.reply(frame, to: id)
             }
         }
-        var heard = listeners
+        var heard = earlyListeners
         try sockets.drainSubscriptions(
             for: .milliseconds(5), mayFollow: { topic, principal, _ in principal.may(topic.verb, allowed) },
-            inbox: { peer in if heard.inboxes.count < EarlyListeners.inboxesMax { heard.inboxes.insert(peer) } },
-            stream: { stream in heard.streams.append(stream) })
-        listeners = heard
+            // A peer beyond this limit learns by itself that it has to join.
+            inbox: { peer in if heard.count < 16_384 { heard.insert(peer) } },
+            // The first turn publishes the state to all streams.
+            stream: { _ in })
+        earlyListeners = heard
     }
 
-    /// Those who have begun to listen while it did not serve. They are returned once.
-    func takeListeners() -> EarlyListeners {
-        defer { listeners = EarlyListeners() }
-        return listeners
+    /// The peers that have begun to listen while it did not serve. They are returned once.
+    func takeEarlyListeners() -> Set<PeerID> {
+        defer { earlyListeners = [] }
+        return earlyListeners
     }
 
     /// Answers peers while the state is rebuilt, ten times a second.

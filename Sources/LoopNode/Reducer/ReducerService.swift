@@ -35,8 +35,8 @@ final class ReducerService<Definition: LoopDefinition> {
     private var droppedLinesCount: UInt64 = 0
     /// The admitted keys, if the machine does not know them yet.
     private var newKeys: AllowedKeys?
-    /// The listeners that came before the machine existed, for its first turn.
-    private var listeners: EarlyListeners
+    /// The peers that listened before the machine existed, for its first turn.
+    private var earlyListeners: Set<PeerID>
     /// For the machine's next turn.
     private var mail: [Letter] = []
     /// A sentence about what the state was recovered from, or nil if the journal was empty.
@@ -131,7 +131,7 @@ final class ReducerService<Definition: LoopDefinition> {
         }
         self.definition = definition
         self.journal = journal
-        listeners = host.takeListeners()
+        earlyListeners = host.takeEarlyListeners()
         self.log = log
         let post: @Sendable (ReducerMail) -> Void = { [mailbox = host.mailbox] in mailbox.post($0) }
         self.post = post
@@ -205,9 +205,9 @@ final class ReducerService<Definition: LoopDefinition> {
                 if let foreignVersion { intake.refuse(protocolVersion: foreignVersion, route) }
                 if let request { intake.receive(request, from: route, by: principal) }
             }
-            var begun = listeners.streams
-            for peer in listeners.inboxes { intake.noticeSubscription(of: peer) }
-            listeners = EarlyListeners()
+            for peer in earlyListeners { intake.noticeSubscription(of: peer) }
+            earlyListeners = []
+            var begun: [UpdateStream] = []
             try sockets.drainSubscriptions(
                 for: pace.drainDuration,
                 mayFollow: { intake.mayFollow($0, $1, of: $2) },
