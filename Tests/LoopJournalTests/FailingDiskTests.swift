@@ -171,7 +171,7 @@ import Testing
         #expect(error?.kind == .locked)
         let own = ProcessInfo.processInfo.processIdentifier
         #expect(error?.reason == "process \(own) has it (\(folder.journal)-lock)")
-        #expect(error?.remedy == "stop the other process, or start with --wait")
+        #expect(error?.remedy == "stop the other process; a reducer with --wait waits for its end")
         journal.close()
         let holder = try LockHolder(folder.journal + "-lock")
         #expect(#expect(throws: JournalError.self) { try Examples.open(folder.journal) }?.kind == .locked)

@@ -9,7 +9,7 @@ extension JournalError.Kind {
         case .full: "make room on the disk"
         case .readOnly: "make the file and its folder writable, or choose another: --journal FILE"
         case .failedDisk: "look after the disk (dmesg)"
-        case .locked: "stop the other process, or start with --wait"
+        case .locked: "stop the other process; a reducer with --wait waits for its end"
         case .busy: "end the transaction of the other program (sqlite3, a backup)"
         case .moved: "put it back under its name: it is opened again as soon as it is there"
         case .unreachable: "look after the database: the journal is read again as soon as it answers"

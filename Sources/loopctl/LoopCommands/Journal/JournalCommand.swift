@@ -47,13 +47,7 @@ enum JournalCommand {
             ]),
         run: { arguments, _ in
             if arguments.path.last == "copy" {
-                do {
-                    return try copy(arguments[from], arguments[to], loop: arguments[loop])
-                } catch var error as JournalError where error.kind == .locked {
-                    // It has no --wait.
-                    error.remedy = "stop the other process"
-                    throw error
-                }
+                return try copy(arguments[from], arguments[to], loop: arguments[loop])
             }
             let url = try url(of: arguments[database])
             if arguments.path.last == "status" {
