@@ -82,4 +82,8 @@ import Testing
         #expect(patient?.isTransient == true)
         #expect(FetchFailure(status: 503, retryAfterSeconds: 86_400)?.isTransient == false)
     }
+
+    @Test func `an answer with an error is logged as its status`() {
+        #expect(FetchFailure(status: 429, retryAfterSeconds: nil)?.description == "status 429")
+    }
 }

@@ -2,13 +2,15 @@ internal import LoopCore
 internal import LoopFetch
 
 /// The reason why a URL has no good answer, with equal text in every run.
-struct FetchFailure: RetryAdvice, Equatable {
+struct FetchFailure: RetryAdvice, Equatable, CustomStringConvertible {
     /// The HTTP status, or nil if there was no answer.
     var status: Int?
     /// The reason, or nil if the status says it.
     var reason: String?
     var isTransient: Bool
     var retryAfter: Duration?
+
+    var description: String { reason ?? status.map { "status \($0)" } ?? "no answer" }
 
     /// The longest wait that a server may request. A fetch that must wait longer has failed.
     static let patience = Duration.seconds(300)
