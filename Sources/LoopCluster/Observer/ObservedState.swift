@@ -19,7 +19,7 @@ struct ObservedState: Equatable, Sendable {
         /// When a newer state became known, if it has not come by itself.
         var outdatedSince: MonotonicTime?
         /// Whether a state has to be fetched before the waiting updates can be used.
-        var lacksABase = false
+        var lacksBase = false
         /// The newest hash that was handed out. It comes again with each tick.
         var hash: SeqHash?
     }
@@ -41,13 +41,13 @@ struct ObservedState: Equatable, Sendable {
     var seqs: ClosedRange<Seq>? { known?.seqs }
 
     /// Whether a state has to be fetched before the waiting updates can be used. False unless a state is known.
-    var lacksABase: Bool {
-        get { known?.lacksABase ?? false }
-        set { inKnown { $0.lacksABase = newValue } }
+    var lacksBase: Bool {
+        get { known?.lacksBase ?? false }
+        set { inKnown { $0.lacksBase = newValue } }
     }
 
     /// Whether the newest state that is known to exist was handed out.
-    var isNewest: Bool { known.map { $0.seqs.upperBound >= newest && !$0.lacksABase } ?? false }
+    var isNewest: Bool { known.map { $0.seqs.upperBound >= newest && !$0.lacksBase } ?? false }
 
     /// Whether the state at a seq is older than, or equal to, what was handed out.
     func isOld(_ seq: Seq) -> Bool {

@@ -45,7 +45,7 @@ extension ObserverMachine {
         if state.extend(by: seqs, at: now) {
             useWaiting()
         } else if let content = state.seqs, seqs.lowerBound > content.upperBound {
-            state.lacksABase = true
+            state.lacksBase = true
             askIfDue()
         }
     }
@@ -57,8 +57,8 @@ extension ObserverMachine {
             state.reach(delta.seq...delta.seq, at: now)
             if let value = delta.hash { _ = state.compares(ObservedState.SeqHash(seq: delta.seq, value: value)) }
         }
-        state.lacksABase = !waiting.isEmpty
-        if state.lacksABase { askIfDue() }
+        state.lacksBase = !waiting.isEmpty
+        if state.lacksBase { askIfDue() }
     }
 
     // MARK: Transitions for people

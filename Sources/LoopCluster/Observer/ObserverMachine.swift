@@ -50,12 +50,12 @@ package struct ObserverMachine: Sendable {
     }
 
     /// Whether something has to be requested.
-    private var isMissingSomething: Bool { requests.isFetching || state.known == nil || state.lacksABase }
+    private var isMissingSomething: Bool { requests.isFetching || state.known == nil || state.lacksBase }
 
     /// How well the state that was handed out last is known.
     /// - Parameter isHeard: whether the reducer's messages come. If not, newer states may exist.
     package func standing(isHeard: Bool) -> ObserverStanding {
-        let isCurrent = state.known.map { !$0.lacksABase && !isLate } ?? false
+        let isCurrent = state.known.map { !$0.lacksBase && !isLate } ?? false
         return ObserverStanding(
             state: state.seqs.map { StateID(history: history, epoch: epoch, seq: $0.upperBound) },
             isCurrent: isHeard && isCurrent)

@@ -15,7 +15,7 @@ import Testing
 
     @Test mutating func `is unknown until the first`() {
         state.notice(Seq(4), at: now)
-        state.lacksABase = true
+        state.lacksBase = true
         #expect(state.phase == .unknown && state.newest == Seq(4) && !state.isNewest && !state.isOld(Seq(1)))
         #expect(state.extend(by: seqs(1...4), at: now) == false)
         state.begin(Seq(4), at: later)
@@ -56,10 +56,10 @@ import Testing
 
     @Test mutating func `is forgotten with what it lacked, and no older one follows what is shown`() {
         state.begin(Seq(4), at: now)
-        state.lacksABase = true
+        state.lacksBase = true
         #expect(!state.isNewest)
         state.forget()
-        #expect(state.phase == .unknown && !state.lacksABase)
+        #expect(state.phase == .unknown && !state.lacksBase)
         #expect(state.isOld(Seq(3)) && !state.isOld(Seq(4)))
         state.diverge(shown: Seq(2))
         #expect(!state.isOld(Seq(2)))

@@ -10,7 +10,7 @@ enum JournalCommand {
         positional: "URL", .string, help: "the database, such as postgres://user@host/database")
 
     static let from = Option(positional: "FROM", .string, help: "the file or the URL where the journal is")
-    static let to = Option(positional: "TO", .string, help: "the URL or the file where it goes")
+    static let to = Option(positional: "TO", .string, help: "the URL or the file that receives it")
     static let loop = Option(
         optional: "loop", .string.named("NAME"), help: "whose journal of a database it is, where there are several",
         environment: .none)

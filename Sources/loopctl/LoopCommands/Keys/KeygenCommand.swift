@@ -6,7 +6,7 @@ import ZMQ
 /// `loopctl keygen` makes a key pair for a peer or a reducer, in the reducer's folder of keys.
 enum KeygenCommand {
     static let folder = Option(
-        positional: "DIR", .path(), help: "the reducer's folder of keys, which is made where it is missing")
+        positional: "DIR", .path(), help: "the reducer's folder of keys, made if it is missing")
     static let name = Option(positional: "NAME", .keyName, help: "whose the key is, and what its files are called")
     static let roles = Option(
         repeated: "role", ValueType<Role>.choice, help: "what its owner may do",
